@@ -213,6 +213,13 @@ def test_a_wrong_option_is_one_clear_line(taken, options, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(("rows", "options", "sampled"), [(50, {}, False), (80, {"rows": 5}, True)])
+def test_too_few_rows_are_blamed_on_rows_only_where_it_is_the_cause(taken, rows, options, sampled):
+    with pytest.raises(AuditError, match="at least 60 are needed") as error:
+        taken(frame(rows).to_csv(index=False), **options)
+    assert ("--rows" in str(error.value)) == sampled
+
+
 def test_a_damaged_gzip_is_one_clear_line(taken):
     content = bytearray(gzip.compress(text().encode() * 200))
     content[200:260] = bytes(60)

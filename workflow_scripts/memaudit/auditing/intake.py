@@ -85,7 +85,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         read = read_target(connection, request.target, marks, readings.task, request.merge_rare)
         target = read.expression
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
-        _enough(min(with_target, request.rows))  # before the copy, which is slow
+        _enough(min(with_target, request.rows), with_target >= FEWEST_ROWS)  # before the copy, which is slow
         lone = lone_rows(connection, request, marks)
         others = [name for name in origin["columns"] if name != request.target]
         owners = {} if request.group else persons(connection, others, marks)
@@ -152,7 +152,7 @@ def _copy(connection: Any, request: Request, cells: Slices, kept: Sequence[Colum
     with replacing(table) as temporary:
         cells.copy(connection, kept, temporary)
         taken = connection.execute("SELECT count(*) FROM drawn").fetchone()[0]
-        _enough(taken)  # the sample holds whole units only
+        _enough(taken, sampled=True)  # the sample holds whole units only
         safe = {column.source: name for columns in cells.columns.values() for column, name in columns}
         _different(connection, temporary, taken, [safe[column.source] for column in kept], request.group)
         _varying(connection, temporary, {name: safe[name] for name in request.infer})
@@ -197,12 +197,11 @@ def _narrow(columns: int) -> None:
         )
 
 
-def _enough(rows: int) -> None:
+def _enough(rows: int, sampled: bool) -> None:
+    """Raise AuditError for too few rows with a target; sampled: whether the table has enough, and --rows too few."""
     if rows < FEWEST_ROWS:
-        raise AuditError(
-            f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed, "
-            "and --rows must not be smaller"
-        )
+        remedy = ": give a larger --rows" if sampled else ""
+        raise AuditError(f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed{remedy}")
 
 
 def _different(connection: Any, table: Path, rows: int, columns: Sequence[str], group: str | None) -> None:
