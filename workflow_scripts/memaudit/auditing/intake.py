@@ -23,7 +23,7 @@ from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Column, Roles, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
-from memaudit.data.table_readings import CLASSIFICATION, TableReadings, read_table, texts_of
+from memaudit.data.table_readings import CLASSIFICATION, FREE_TEXT, TableReadings, read_table, texts_of
 from memaudit.data.table_sources import fetch
 
 FEWEST_ROWS = 60
@@ -134,10 +134,11 @@ def _omitted(
 ) -> dict[str, str]:
     """Columns that no model can use, with the reasons.
 
-    chosen: the user's schema, which decides on columns that number the rows; types: by column, as given by the user,
-    who may want the numbers of the rows.
+    chosen: the user's schema, which decides on columns that number the rows; types: by column, as the user gave them.
     """
-    omitted = texts_of(features, readings) | cells.without_value(connection)
+    texts = texts_of(features, readings)
+    words = [name for name, why in texts.items() if why == FREE_TEXT and name not in types]
+    omitted = texts | cells.kinds_of_words(connection, words) | cells.without_value(connection)
     if chosen is None:
         numbers = cells.numbering_rows(connection)
         omitted |= {name: why for name, why in numbers.items() if name not in types}
