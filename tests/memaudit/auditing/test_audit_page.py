@@ -17,7 +17,7 @@ from audit_examples import (
 )
 
 from memaudit.auditing import audit_page, recommendations
-from memaudit.auditing.summary import LeftOut, Subgroup, Subpopulation, Value
+from memaudit.auditing.summary import LeftOut, Subgroup, Subpopulation, Utility, Value
 
 
 def test_names_are_escaped_and_nothing_is_loaded_from_elsewhere():
@@ -230,6 +230,21 @@ def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
         assert "300 subpopulations" in text
         assert "{{ 7*7 }}, group 2 and age, group 1; it has 80 records, 39 in the half that was searched and 41" in text
         assert "excess over the other records of that half +0.10 [+0.02, +0.18]" in text
+
+
+def test_the_head_states_how_well_the_audited_model_predicts():
+    text = page(a_summary())
+    assert "</dt><dd>0.90 [0.80, 1.00], <" in text
+    assert "0.90 [0.80, 1.00], on records that are in no context</dd>" in text
+    error = Utility(
+        model="main", accuracy=None, balanced_accuracy=None, r2=value(0.6, 0.5, 0.7), rmse=value(41.23, 38, 44.44, 65.2)
+    )
+    other = error.model_copy(update={"model": "model_2", "rmse": value(77, 70, 80)})
+    table = a_summary().table.model_copy(update={"kind": "regression"})
+    numbers = page(a_summary().model_copy(update={"table": table, "utilities": [error, other]}))
+    assert "root mean square error 41.2 [38.0, 44.4] (predicting the mean: 65.2)," in numbers
+    assert "0.60 [0.50, 0.70], on records that are in no context</dd>" in numbers
+    assert "mean square error 77" not in numbers
 
 
 def test_groups_that_are_too_small_are_named_with_their_records():

@@ -213,6 +213,13 @@ def test_a_wrong_option_is_one_clear_line(taken, options, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(("rows", "options", "sampled"), [(50, {}, False), (80, {"rows": 5}, True)])
+def test_too_few_rows_are_blamed_on_rows_only_where_it_is_the_cause(taken, rows, options, sampled):
+    with pytest.raises(AuditError, match="at least 60 are needed") as error:
+        taken(frame(rows).to_csv(index=False), **options)
+    assert ("--rows" in str(error.value)) == sampled
+
+
 def test_a_damaged_gzip_is_one_clear_line(taken):
     content = bytearray(gzip.compress(text().encode() * 200))
     content[200:260] = bytes(60)
@@ -372,6 +379,28 @@ def test_columns_that_the_tool_leaves_out_stay_so_when_the_schema_is_edited(take
     next(column for column in schema["columns"] if column["name"] == "age")["use"] = False
     path.write_text(yaml.safe_dump(schema))
     assert taken(text(**table), drop=["gone"])[0]["left_out"] == reasons | {"age": "by your choice"}
+
+
+def test_words_are_left_out_for_what_they_are(taken):
+    table = {"code": [f"K{85_000 + 7 * i}" for i in range(ROWS)]}
+    table |= {"firm": [f"Firm No. {i // 2}" for i in range(ROWS)], "badge": [f"P{i // 2}" for i in range(ROWS)]}
+    table |= {"note": [f"asked {i}, then {i * i}" for i in range(ROWS)]}
+    table |= {"story": [f"{i // 2} " + "came and went " * 5 for i in range(ROWS)]}
+    assert taken(text(**table))[0]["left_out"] == {
+        "code": "an identifier: hardly any value repeats",
+        "firm": f"too many categories ({ROWS // 2})",
+        "badge": f"too many categories ({ROWS // 2})",
+        "note": "free text",
+        "story": "free text",
+    }
+
+
+def test_a_column_that_the_user_calls_text_is_not_said_to_have_too_many_categories(taken):
+    path = taken(text())[1] / "schema.yaml"
+    schema = yaml.safe_load(path.read_text())
+    next(column for column in schema["columns"] if column["name"] == "city")["type"] = "text"
+    path.write_text(yaml.safe_dump(schema))
+    assert taken(text())[0]["left_out"] == {"city": "free text"}
 
 
 def test_columns_left_out_by_choice_are_among_the_facts(taken):

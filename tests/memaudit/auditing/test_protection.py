@@ -32,10 +32,11 @@ def test_a_date_of_review_is_an_iso_date_from_today_on(text):
     ("text", "message"),
     [
         ("2026-11-22", "is in the past"),
-        ("2027-02-30", "is no date like 2026-11-23"),
-        ("20270228", "is no date"),
-        ("28.2.2027", "is no date"),
-        ("2027-W01-1", "is no date"),
+        ("2027-02-30", r"must be an ISO date \(YYYY-MM-DD\), such as 2026-11-23"),
+        ("20270228", "YYYY-MM-DD"),
+        ("28.2.2027", "YYYY-MM-DD"),
+        ("01.02.2027", "YYYY-MM-DD"),
+        ("2027-W01-1", "YYYY-MM-DD"),
     ],
 )
 def test_another_date_of_review_is_refused(text, message):

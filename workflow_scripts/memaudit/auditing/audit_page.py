@@ -37,7 +37,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
     """
     summary = summary.model_copy(update={"models": short_models(summary.models)})
     context = _of_summary(summary) | {"facts": facts, "annex": annex, "public": public}
-    used = (percent, hundredths, number, signed, points, unbroken, description, mark, posterior, fixed)
+    used = (percent, hundredths, number, signed, points, unbroken, description, mark, posterior, fixed, significant)
     filters = {one.__name__: one for one in (*used, shortened)}
     filters["term"] = partial(glossary.term, terms=glossary.of_model(summary.fitted))
     return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
@@ -104,6 +104,13 @@ def number(value: Value | None, digits: int = 2) -> str:
         "" if value.low is None or value.high is None else f" [{fixed(value.low, digits)}, {fixed(value.high, digits)}]"
     )
     return f"{fixed(value.estimate, digits)}{interval}"
+
+
+def significant(value: Value | None) -> str:
+    """ "41.2 [38.5, 44.0]": the estimate with three significant digits, its interval with as many decimals."""
+    if value is None or not value.estimate:
+        return number(value)
+    return number(value, max(0, 2 - math.floor(math.log10(abs(value.estimate)))))
 
 
 def signed(value: Value | None, digits: int = 2) -> str:

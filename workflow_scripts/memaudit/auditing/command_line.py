@@ -173,7 +173,7 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
     audit.add_argument("--show-values", action="store_true", help="show names of classes and categories on the page")
     audit.add_argument("--pdf", action="store_true", help="write the page as report.pdf, too")
     audit.add_argument("--owner", default="", metavar="NAME", help="who reviews the audit, for the page")
-    audit.add_argument("--review-by", default="", metavar="DATE", help="date of the next review, as 2030-01-31")
+    audit.add_argument("--review-by", default="", metavar="DATE", help="date of the next review (YYYY-MM-DD)")
     audit.add_argument("--into", metavar="FOLDER", help="the private working folder; default audit-TABLE")
     audit.add_argument(
         "--fail-above",

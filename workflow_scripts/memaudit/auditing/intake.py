@@ -23,7 +23,7 @@ from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Column, Roles, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
-from memaudit.data.table_readings import CLASSIFICATION, TableReadings, read_table, texts_of
+from memaudit.data.table_readings import CLASSIFICATION, FREE_TEXT, TableReadings, read_table, texts_of
 from memaudit.data.table_sources import fetch
 
 FEWEST_ROWS = 60
@@ -85,7 +85,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         read = read_target(connection, request.target, marks, readings.task, request.merge_rare)
         target = read.expression
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
-        _enough(min(with_target, request.rows))  # before the copy, which is slow
+        _enough(min(with_target, request.rows), with_target >= FEWEST_ROWS)  # before the copy, which is slow
         lone = lone_rows(connection, request, marks)
         others = [name for name in origin["columns"] if name != request.target]
         owners = {} if request.group else persons(connection, others, marks)
@@ -134,10 +134,11 @@ def _omitted(
 ) -> dict[str, str]:
     """Columns that no model can use, with the reasons.
 
-    chosen: the user's schema, which decides on columns that number the rows; types: by column, as given by the user,
-    who may want the numbers of the rows.
+    chosen: the user's schema, which decides on columns that number the rows; types: by column, as the user gave them.
     """
-    omitted = texts_of(features, readings) | cells.without_value(connection)
+    texts = texts_of(features, readings)
+    words = [name for name, why in texts.items() if why == FREE_TEXT and name not in types]
+    omitted = texts | cells.kinds_of_words(connection, words) | cells.without_value(connection)
     if chosen is None:
         numbers = cells.numbering_rows(connection)
         omitted |= {name: why for name, why in numbers.items() if name not in types}
@@ -152,7 +153,7 @@ def _copy(connection: Any, request: Request, cells: Slices, kept: Sequence[Colum
     with replacing(table) as temporary:
         cells.copy(connection, kept, temporary)
         taken = connection.execute("SELECT count(*) FROM drawn").fetchone()[0]
-        _enough(taken)  # the sample holds whole units only
+        _enough(taken, sampled=True)  # the sample holds whole units only
         safe = {column.source: name for columns in cells.columns.values() for column, name in columns}
         _different(connection, temporary, taken, [safe[column.source] for column in kept], request.group)
         _varying(connection, temporary, {name: safe[name] for name in request.infer})
@@ -197,12 +198,11 @@ def _narrow(columns: int) -> None:
         )
 
 
-def _enough(rows: int) -> None:
+def _enough(rows: int, sampled: bool) -> None:
+    """Raise AuditError for too few rows with a target; sampled: whether the table has enough, and --rows too few."""
     if rows < FEWEST_ROWS:
-        raise AuditError(
-            f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed, "
-            "and --rows must not be smaller"
-        )
+        remedy = ": give a larger --rows" if sampled else ""
+        raise AuditError(f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed{remedy}")
 
 
 def _different(connection: Any, table: Path, rows: int, columns: Sequence[str], group: str | None) -> None:

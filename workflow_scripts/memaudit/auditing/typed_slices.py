@@ -19,6 +19,8 @@ from memaudit.data.duckdb_engine import literal, parquet
 from memaudit.data.table_readings import numbering
 
 LARGEST = 3.4e38  # of single precision, in which models compute
+UNIQUE = 0.9  # different values of an identifier, at least, as a share of its rows
+SHORT = 40.0  # characters of an identifier's or a category's value, at most, in the mean
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,23 @@ class Slices:
         for file, columns in self.columns.items():
             numbers = {column.source: safe for column, safe in columns if column.type == "numeric"}
             reasons |= numbering(connection, parquet(file), numbers)
+        return reasons
+
+    def kinds_of_words(self, connection: DuckDBPyConnection, names: Sequence[str]) -> dict[str, str]:
+        """Columns of words (names) that are no free text but identifiers or categories, with the reason to leave them.
+
+        Words of an identifier have no blanks and hardly repeat; names of categories are short and repeat.
+        """
+        counts = ("count({})", "count(DISTINCT {})", "avg(length({}))", r"count_if(regexp_matches({}, '\s'))")
+        reasons = {}
+        for name, (rows, distinct, length, blanks) in self.counted(connection, *counts, kind="text").items():
+            if name not in names or not rows:
+                continue
+            unique = distinct >= UNIQUE * rows
+            if unique and not blanks and length <= SHORT:
+                reasons[name] = "an identifier: hardly any value repeats"
+            elif not unique and length <= SHORT:
+                reasons[name] = f"too many categories ({distinct})"
         return reasons
 
     def check_range(self, connection: DuckDBPyConnection, kept: Sequence[Column]) -> None:
