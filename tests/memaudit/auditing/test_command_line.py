@@ -166,8 +166,8 @@ def test_most_help_is_shown_without_building_the_environment(tmp_path, given):
     bare = tmp_path / "python"  # without any installed package
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     bare.chmod(0o755)
-    command = ["bash", tmp_path / "memaudit", *given]
+    command = ["bash", "./memaudit", *given]
     environment = os.environ | {"PYTHON": str(bare)}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.startswith("usage: ./memaudit")
     assert not (tmp_path / ".venv").exists()
