@@ -17,8 +17,8 @@ positive rate of {tpr_text} over {positives:,} records that were memorized at th
 positive rate of {fpr_text} over {negatives:,} that were not; a record counts once for each target that was trained on
 it. There, {memorized[estimate]:.1%} of the records counted as memorized, and {memorized[null]:.1%} would by chance.
 Brackets are {brackets}. The study used other data and models than yours: the rates hold as far as yours are similar,
-at a checkpoint where the median training loss has fallen by {drop:.1%} ({least_drop:.1%} to {most_drop:.1%} in the study),
-with hidden states of the {layer} layer. {timing} A flag is no proof: LiRA measures what a model has memorized.
+at a checkpoint where the median training loss has fallen by {drop:.1%} ({least_drop:.1%} to {most_drop:.1%} in the
+study), with hidden states of the {layer} layer. {timing} A flag is no proof: LiRA measures what a model has memorized.
 
 {table}
 Higher scores mean more risk. {columns}{more}The table lists the first {listed} records.
