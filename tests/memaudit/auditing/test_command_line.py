@@ -74,6 +74,19 @@ def test_the_launcher_quotes_and_goes_through_no_shell(tmp_path):
     assert source_file.stem(given[1]) == "a-b--c---touch-p"
 
 
+def test_help_that_needs_the_environment_does_not_build_it(tmp_path):
+    """A copy of the launcher, with a Python that cannot import what the options need."""
+    (tmp_path / "memaudit").write_bytes((PROJECT / "memaudit").read_bytes())
+    command = ["bash", tmp_path / "memaudit", "audit", "--help"]
+    environment = os.environ | {"PYTHON": "false"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"memaudit: the options are listed once the environment is built; make -C '{tmp_path}' .venv builds it\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["memaudit"]
+
+
 def test_an_invalid_folder_name_is_one_line(tmp_path, capsys):
     (tmp_path / "t.csv").write_text("a,y\n1,2\n")
     assert (
