@@ -253,8 +253,8 @@ def test_groups_that_are_too_small_are_named_with_their_records():
         LeftOut(column=HOSTILE, number=None, name=None, records=30),
     ]
     text = page(a_summary().model_copy(update={"small_groups": left_out}))
-    assert "Left out, as too small to compare: kind, group 3 (8 records); &lt;" in text
-    assert "all groups beyond the largest (30 records)." in text
+    assert "or beyond the largest groups of a column: kind, group 3 (8 records); &lt;" in text
+    assert "all others (30 records)." in text
     assert "Left out, as too small" not in page(a_summary())
 
 

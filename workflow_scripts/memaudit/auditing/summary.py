@@ -127,7 +127,7 @@ class Group(Part):
 
 
 class LeftOut(Part):
-    """Records of a group that is too small to compare; the name is null unless values may be shown."""
+    """Records of a group that is not compared: too small, or beyond the largest; the name may be hidden."""
 
     column: str = Field(description="as the table calls it")
     number: int | None = Field(description="null: all groups beyond the largest ones that are compared")
