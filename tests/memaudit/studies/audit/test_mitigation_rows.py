@@ -9,6 +9,7 @@ from attack_grids import SETS, passive, perturbed
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.common import tidy
 from memaudit.common.io import write_grid
+from memaudit.statistics.chosen_attacks import STRONGEST_LABELS
 from memaudit.statistics.mitigation_verdicts import QUERIES
 from memaudit.studies.audit import mitigated_answers, mitigation_rows
 from memaudit.studies.audit.audit_attacks import first_variant
@@ -69,7 +70,7 @@ def test_many_queries_have_leakage_and_changes_or_the_reason(job, grid, whole, t
     table = by_metric(mitigation_rows.queried_label_rows(grid, whole, job))
     metrics = ["auc", "tpr@0.2", "tpr@0.1"]
     assert list(table.index) == [*metrics, "chosen", *(f"{name} difference" for name in metrics)]
-    assert set(table["attack"]) == {QUERIES}
+    assert set(table["attack"]) == {QUERIES} == {STRONGEST_LABELS}
     job.params.attacks = ATTACKS | {"perturbation": {"scale": 0.1, "count": 99}}
     table = by_metric(mitigation_rows.queried_label_rows(grid, whole, job))
     assert list(table.index) == ["tested"]
