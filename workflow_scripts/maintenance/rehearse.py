@@ -10,12 +10,14 @@ code 1 if a job failed. warm: jobs are forked from one process that has imported
 fraction of the time; their CPU time is then without imports, and says little beside the plan's.
 """
 
+import fcntl
 import json
 import os
 import socket
 import subprocess
 import threading
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import yaml
@@ -49,7 +51,8 @@ def main(job):
     overlay["run"] = "rehearsal"
     (folder / "overlay.yaml").write_text(yaml.safe_dump(overlay, sort_keys=False), encoding="utf-8")
     targets = params.studies.split()
-    ended = _snakemake(params, targets, folder, stand_ins.environment(folder, url))
+    with _alone(folder):
+        ended = _snakemake(params, targets, folder, stand_ins.environment(folder, url))
     server.shutdown()
     update_config(small, overlay)
     os.chdir(folder)
@@ -59,10 +62,22 @@ def main(job):
         raise AuditError(f"the rehearsal failed: see above, and {folder}/snakemake.log")
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Lock the folder; a lock of this kind ends with its process, where Snakemake's outlives one that is killed."""
+    with open(folder / "lock", "w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AuditError(f"{folder}: another rehearsal runs there; wait for it, or name another with OUT") from None
+        yield
+
+
 def _snakemake(params, targets: list[str], folder: Path, environment: dict[str, str]) -> int:
     """Run Snakemake in the folder; its output goes to a log. Returns its exit code."""
     arguments = ["--cores", str(params.cores), "--directory", str(folder), "--keep-going", "--rerun-incomplete"]
-    arguments += [*targets, "--configfile", str(config_path(params.config).resolve()), f"{folder}/overlay.yaml"]
+    files = [str(config_path(params.config).resolve()), f"{folder}/overlay.yaml"]
+    arguments += ["--nolock", *targets, "--configfile", *files]
     own = os.environ | {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1", "MEMAUDIT_DEVICE": "cpu"} | environment
     with ExitStack() as stack:
         log = stack.enter_context(open(folder / "snakemake.log", "w", encoding="utf-8"))

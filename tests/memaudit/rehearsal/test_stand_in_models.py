@@ -18,12 +18,13 @@ from memaudit.rehearsal.stand_in_models import (
 
 TEXTS = ["the answer is A. B. C. D. not wrong"] * 20
 CATALOGUE = load("config")
+TABICL = {"embed_dim": 8, "row_nhead": 2, "icl_num_blocks": 2}
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_tabicl_and_tabpfn_are_opened(tmp_path, task):
     file = tmp_path / "tabicl" / "tabicl-classifier-v2-20260212.ckpt"
-    write_tabicl(file, task, 0)
+    write_tabicl(file, task, 0, TABICL)
     branch = TabICLBranch.of_file(file, {"task": task, "version": "v2", "options": {}}, "cpu")
     assert branch.task == task
     write_tabpfn(tmp_path / "tabpfn" / "tabpfn-v2-model.ckpt", "v2", task, 0)
@@ -54,7 +55,7 @@ def test_tokenizers_are_of_two_kinds_and_read_every_text():
 
 def test_an_entry_of_the_catalogue_gets_the_file_that_it_names(tmp_path):
     entry = CATALOGUE["models"]["tabpfn-v2-regression"]
-    write_model(entry, tmp_path, TEXTS, 0)
+    write_model(entry, tmp_path, TEXTS, 0, TABICL)
     assert (tmp_path / entry["hub"]["file"]).is_file()
     with pytest.raises(AuditError, match="no architecture is stated"):
         write_language_model(tmp_path, "nobody/none", TEXTS, None, 0)

@@ -10,7 +10,7 @@ from conftest import PROJECT, load
 from memaudit.rehearsal.stand_ins import environment, make, used
 
 URL = "http://127.0.0.1:1"
-STATED = {"documents": 6, "questions": 8, "tables": {}}
+STATED = {"tabicl": {"embed_dim": 8, "row_nhead": 2, "icl_num_blocks": 2}, "documents": 6, "questions": 8, "tables": {}}
 
 
 @pytest.fixture
@@ -59,6 +59,7 @@ def test_everything_is_made_and_kept_and_the_overlay_says_where(few, tmp_path):
     # The plan counts with the weights of the stand-ins, which are small.
     weights = over["models"]["mistral-7b"]["parameters"]
     assert weights == 32 * (12 * 32 * config["num_hidden_layers"] + config["vocab_size"])
+    assert over["models"]["tabicl-v2"] == {"architecture": stated["tabicl"]}
     assert over["language_models"].keys() == {"gpt2-small", "mistral-7b"}
     assert make(few, stated, PROJECT / "config" / "public", tmp_path / "made", URL) == over
 

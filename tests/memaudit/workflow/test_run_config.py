@@ -70,12 +70,15 @@ def test_an_architecture_is_that_of_the_card_beside_the_checkpoint(run):
     assert run.architecture("tabicl-small")["embed_dim"] > 0
     run.config["models"]["tabicl-small"]["path"] = "nowhere/weights.ckpt"
     assert run.architecture("tabicl-small") == {}
+    run.config["models"]["tabicl-small"]["architecture"] = {"embed_dim": 8}
+    assert run.architecture("tabicl-small") == {"embed_dim": 8}
 
 
 def test_weights_of_a_language_model_are_stated_or_follow_from_its_architecture(run, tmp_path):
     assert run.weights("models", "mistral-7b") == 7.24e9
-    assert run.model_entry("mistral-7b") | {"parameters": 7.24e9} == run.config["models"]["mistral-7b"]
-    assert "parameters" not in run.model_entry("mistral-7b")  # no job reads it
+    for_the_plan = {"parameters": 7.24e9, "architecture": {}}  # no job reads them
+    assert run.model_entry("mistral-7b") | for_the_plan == run.config["models"]["mistral-7b"]
+    assert not for_the_plan.keys() & run.model_entry("mistral-7b").keys()
     assert run.weights("language_models", "gpt2", 2000) == 128 * (12 * 128 * 2 + 2000)
     assert run.weights("models", "text-small") == 128 * (12 * 128 * 4 + 1024)
     entry = run.config["models"]["text-small"]

@@ -1,5 +1,6 @@
 """A small part of the rehearsal of config/paper.yaml: the servers' stand-ins are read by the rules that fetch."""
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -18,12 +19,22 @@ TARGETS = ("data/wilt/raw.parquet", "models/tabicl-v2/model.json", "data/ltmia/d
 
 @pytest.fixture(scope="module")
 def rehearsed(tmp_path_factory):
-    """A rehearsal of three rules that fetch: of OpenML, of the hub's models, of its data sets."""
+    """A rehearsal of three rules that fetch: of OpenML, of the hub's models, of its data sets.
+
+    An earlier one was killed, and left Snakemake's lock.
+    """
     folder = tmp_path_factory.mktemp("rehearsal")
+    locks = folder / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.output.lock").write_text(f"{FOLDER}/{TARGETS[0]}\n", encoding="utf-8")
+    return folder, run_in(folder)
+
+
+def run_in(folder):
     params = {"config": "config/paper.yaml", "rules": "config/rehearsal.yaml", "folder": str(folder)}
     params |= {"studies": " ".join(f"{FOLDER}/{target}" for target in TARGETS), "cores": 1, "warm": True}
     command = [sys.executable, SCRIPT, "--params", json.dumps(params)]
-    return folder, subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_table_model_and_corpus_come_from_the_stand_in_servers(rehearsed):
@@ -42,3 +53,12 @@ def test_the_overlay_and_what_was_found_are_left_in_the_folder(rehearsed):
     assert overlay["lira"]["models"] == 80
     assert "3 of 3 done, 0 failed" in done.stdout
     assert (folder / "summary.txt").read_text() in done.stdout
+
+
+def test_a_second_rehearsal_in_the_folder_is_turned_away(rehearsed):
+    folder, _ = rehearsed
+    with open(folder / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = run_in(folder)
+    assert done.returncode == 1
+    assert "another rehearsal runs there" in done.stderr

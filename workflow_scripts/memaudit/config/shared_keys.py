@@ -125,6 +125,11 @@ class Model(Section):
     parameters: Positive | None = Field(
         None, description="weights of a language model, for `snakemake plan`; null: by the config.json in its folder"
     )
+    architecture: dict[str, int | str] = Field(
+        {},
+        description="arguments of tabicl.TabICL that decide its cost, for `snakemake plan`; {}: those of the "
+        "model.json beside the checkpoint, else of the published models",
+    )
     sha256: Sha256 | None = Field(None, description="checksum of the checkpoint")
     licence: str = Field(description="licence of the weights")
     terms: str | None = Field(

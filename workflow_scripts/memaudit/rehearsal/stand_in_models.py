@@ -14,8 +14,6 @@ from memaudit.models.language_models import build, train_tokenizer
 from memaudit.rehearsal import small_tabpfn
 
 VOCABULARY = 600
-TABICL = {"embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1, "row_nhead": 2}
-TABICL |= {"row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "zero_init": False}
 QUANTILES = 99
 GATED = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
 GPT = {"n_embd": 32, "n_layer": 2, "n_head": 2}
@@ -59,10 +57,10 @@ SENTENCE_PIECES = ("meta-llama/", "mistralai/", "google/")  # repositories whose
 LONGEST = 2048  # tokens, where the catalogue states none
 
 
-def write_tabicl(file: Path, task: str, seed: int) -> None:
-    """Write a TabICL v2 in the package's format: `config` and `state_dict`."""
-    config = TABICL | ({"max_classes": 10} if task == "classification" else {"max_classes": 0})
-    config |= {} if task == "classification" else {"num_quantiles": QUANTILES}
+def write_tabicl(file: Path, task: str, seed: int, architecture: Mapping[str, Any]) -> None:
+    """Write a TabICL v2 in the package's format: `config` and `state_dict`. architecture: arguments of its class."""
+    config = dict(architecture) | ({"max_classes": 10} if task == "classification" else {"max_classes": 0})
+    config |= {"zero_init": False} if task == "classification" else {"zero_init": False, "num_quantiles": QUANTILES}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         module = TabICL(**config)
@@ -112,11 +110,16 @@ def tokenizer_of(repo: str, texts: Iterable[str]) -> PreTrainedTokenizerBase:
     return PreTrainedTokenizerFast(tokenizer_object=pieces, clean_up_tokenization_spaces=False, **named)
 
 
-def write_model(entry: Mapping[str, Any], target: Path, texts: Iterable[str], seed: int) -> None:
-    """Write what the hub has of an entry of config/models.yaml into the folder of its repository."""
+def write_model(
+    entry: Mapping[str, Any], target: Path, texts: Iterable[str], seed: int, tabicl: Mapping[str, Any]
+) -> None:
+    """Write what the hub has of an entry of config/models.yaml into the folder of its repository.
+
+    tabicl: arguments of TabICL's class, for one of that family.
+    """
     hub = entry["hub"]
     if entry["family"] == "tabicl":
-        write_tabicl(target / hub["file"], entry.get("task", "classification"), seed)
+        write_tabicl(target / hub["file"], entry.get("task", "classification"), seed, tabicl)
     elif entry["family"] == "tabpfn":
         write_tabpfn(target / hub["file"], entry["version"], entry.get("task", "classification"), seed)
     elif entry["family"] == "text":

@@ -54,12 +54,12 @@ def make(config: Mapping[str, Any], stated: Mapping[str, Any], public: Path, fol
         with replacing_folder(folder) as made:
             _make_texts(config, names, stated["documents"], made)
             _make_tables(config, names["datasets"], stated["tables"], public, made, url)
-            _make_models(config, names, made)
+            _make_models(config, names, stated["tabicl"], made)
             _make_questions(config, stated["questions"], made / "by_hand")
     return {
         "datasets": {name: _source(config["datasets"][name], name, url) for name in names["datasets"]},
         "predict": {"settings": dict(_by_hand(config, folder / "by_hand"))},
-        **_weights(config, names, folder / "hub" / "models"),
+        **_network_sizes(config, names, folder / "hub" / "models", stated["tabicl"]),
     }
 
 
@@ -153,7 +153,9 @@ def _make_texts(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], d
             table.to_parquet(file, index=False)
 
 
-def _make_models(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], folder: Path) -> None:
+def _make_models(
+    config: Mapping[str, Any], names: Mapping[str, Sequence[str]], tabicl: Mapping[str, Any], folder: Path
+) -> None:
     """Repositories of models. Their tokenizers are trained on random words and on the templates' own."""
     # A rehearsal that goes on where it ended makes none: torch and transformers take seconds.
     from memaudit.rehearsal.stand_in_models import write_language_model, write_model
@@ -165,21 +167,28 @@ def _make_models(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], 
     for place, name in enumerate(names["models"]):
         entry = config["models"][name]
         if entry.get("hub"):
-            write_model(entry, root / entry["hub"]["repo"], texts, place)
+            write_model(entry, root / entry["hub"]["repo"], texts, place, tabicl)
     for place, name in enumerate(names["language_models"]):
         hub = config["language_models"][name].get("hub")
         if hub and not (root / hub["repo"]).exists():
             write_language_model(root / hub["repo"], hub["repo"], texts, None, place)
 
 
-def _weights(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], root: Path) -> dict[str, Any]:
-    """Numbers of weights of the language models of a hub by catalogue, for the plan."""
+def _network_sizes(
+    config: Mapping[str, Any], names: Mapping[str, Sequence[str]], root: Path, tabicl: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Sizes of the networks of a hub by catalogue, for the plan, which takes those of tables for a TabICL.
+
+    Weights of language models, arguments of the class of others.
+    """
     found: dict[str, Any] = {"models": {}, "language_models": {}}
     for catalogue, entries in found.items():
         for name in names[catalogue]:
             hub = config[catalogue][name].get("hub")
             if hub and (file := root / hub["repo"] / "config.json").exists():
                 entries[name] = {"parameters": language_model_costs.weights(read_json(file))}
+            elif hub and catalogue == "models":
+                entries[name] = {"architecture": dict(tabicl)}
     return found
 
 

@@ -16,6 +16,7 @@ from memaudit.config.check_config import checked
 from memaudit.models import language_model_costs
 
 UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
+PLANNED = ("architecture", "parameters")  # of a model's entry, for the plan alone
 LARGE = 10**8  # bytes of a table that is read by two threads
 UNIT_COSTS = "results/bench/unit_costs.json"
 
@@ -86,14 +87,19 @@ class RunConfig:
         return [round(part * rows) if isinstance(part, float) else part for part in sides]
 
     def architecture(self, model: str) -> dict[str, Any]:
-        """Arguments of a model's class from the card beside its checkpoint; {} (the package's defaults) without one."""
-        path = self.config["models"][model]["path"]
-        card = read_facts(Path(self.named(path)).with_name("model.json")) if path else None
+        """Arguments of a model's class: as stated, else from the card beside its checkpoint.
+
+        {} (the package's defaults) without one.
+        """
+        entry = self.config["models"][model]
+        if entry["architecture"]:
+            return entry["architecture"]
+        card = read_facts(Path(self.named(entry["path"])).with_name("model.json")) if entry["path"] else None
         return card["settings"]["architecture"] if card else {}
 
     def model_entry(self, model: str) -> dict[str, Any]:
         """A model's catalogue entry without what the plan alone reads."""
-        return {key: value for key, value in self.config["models"][model].items() if key != "parameters"}
+        return {key: value for key, value in self.config["models"][model].items() if key not in PLANNED}
 
     def weights(self, catalogue: str, model: str, vocabulary: int = 0) -> float:
         """Weights of a language model of `models` or `language_models`: as stated, else by its architecture's numbers.
