@@ -8,6 +8,7 @@ import yaml
 from memaudit.common.io import read_json
 from memaudit.plotting.result_tables import MARKDOWN
 from memaudit.report import docs_pages
+from memaudit.report.published_runs import DRAWING
 
 
 def test_a_result_shows_its_numbers_interval_and_verdict(project):
@@ -38,7 +39,7 @@ def of_other_code(published):
 
 def test_a_run_of_former_code_says_so_and_has_no_verdicts(project):
     demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
-    former, rules, date = of_other_code(other), len(other["code"]), other["made"]["date"]
+    former, rules, date = of_other_code(other), len(other["code"].keys() - {DRAWING}), other["made"]["date"]
     page = docs_pages.results_of(former, demo)
     assert f"**Made by other code than the run `demo`**, on {date}: {rules} of its {rules} rules" in page
     assert "| relation |" in page
@@ -54,7 +55,7 @@ def test_a_run_of_former_code_says_so_and_has_no_verdicts(project):
 def test_the_default_run_lists_the_other_runs(project):
     demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
     page = docs_pages.results(demo, {"results/attacks.md": of_other_code(other), "again.md": demo})
-    rules, date = len(other["code"]), other["made"]["date"]
+    rules, date = len(other["code"].keys() - {DRAWING}), other["made"]["date"]
     assert f"| [attacks](results/attacks.md) | attacks | {date} |" in page
     assert f"{rules} of {rules} rules differ | judged by former predicates |" in page
     again = next(line for line in page.splitlines() if "(again.md)" in line)
@@ -64,9 +65,9 @@ def test_the_default_run_lists_the_other_runs(project):
 
 def test_a_rule_of_several_views_differs_only_where_a_view_of_the_run_has_changed(project):
     demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
-    code = {**demo["code"], "views_draw_figures": "one two three"}
-    for drawn, differ in (("two", False), ("one three", False), ("two four", True)):
-        run = {**other, "code": {"views_draw_figures": drawn, "views_tabulate_results": code["views_tabulate_results"]}}
+    code = {**demo["code"], "data_split_records": "one two three"}
+    for split, differ in (("two", False), ("one three", False), ("two four", True)):
+        run = {**other, "code": {"data_split_records": split, "views_tabulate_results": code["views_tabulate_results"]}}
         page = docs_pages.results_of(run, {**demo, "code": code})
         assert ("1 of its 2 rules" in page) is differ
         assert ("other code" in page) is differ

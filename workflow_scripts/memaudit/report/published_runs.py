@@ -19,6 +19,7 @@ from memaudit.statistics.headlines import QUESTIONS
 
 CLAIM = ("claim", "place", "paper_value", "ours")
 FORMER = "judged by former predicates"
+DRAWING = "views_draw_figures"  # no number is its
 Published = Mapping[str, Any]
 
 
@@ -42,7 +43,7 @@ def other_run(published: Published, default: Published) -> dict[str, Any]:
         **_numbers(published, _judged_anew(published, default["code"])),
         "default": default["run"],
         "date": published["made"]["date"],
-        "rules": len(published["code"]),
+        "rules": len(_computing(published)),
         "changed": _changed(published, default["code"]),
         "judged_anew": _judged_anew(published, default["code"]),
         "other_settings": ", ".join(other_settings(published)),
@@ -92,7 +93,7 @@ def _line(name: str, published: Published, code: Mapping[str, str]) -> list[str]
         ", ".join(study for study in published["studies"] if study != "data"),
         published["made"]["date"],
         f"{published['made']['cpu_seconds'] / 60:.0f} min",
-        f"{changed} of {len(published['code'])} rules differ" if changed else "that of the default run",
+        f"{changed} of {len(_computing(published))} rules differ" if changed else "that of the default run",
         _counts(rows) if _judged_anew(published, code) else FORMER,
     ]
 
@@ -103,8 +104,13 @@ def _judged_anew(published: Published, code: Mapping[str, str]) -> bool:
 
 
 def _changed(published: Published, code: Mapping[str, str]) -> int:
-    """Number of a run's rules whose digest differs from that in `code`."""
-    return sum(not _is_present(rule, digests, code) for rule, digests in published["code"].items())
+    """Number of a run's computing rules whose digest differs from that in `code`."""
+    return sum(not _is_present(rule, digests, code) for rule, digests in _computing(published).items())
+
+
+def _computing(published: Published) -> dict[str, str]:
+    """Digests of the rules that a run's published numbers come from."""
+    return {rule: digests for rule, digests in published["code"].items() if rule != DRAWING}
 
 
 def _is_present(rule: str, digests: str, code: Mapping[str, str]) -> bool:
