@@ -272,6 +272,7 @@ def headline_lines(summary: dict[str, Any]) -> list[str]:
             f"of 100 {who} predicted as members, {_with_interval(share, '{:.0f}')} are in the data, if "
             f"{100 * float(rate):g} of 100 candidates are; without a leak {share['null']:g}{chance}"
         )
+    lines += [line for line in [audit_strength.alike(whole)] if line]
     lines += [] if auc["detected"] else [audit_strength.smallest_auc(whole)]
     lines += [] if strict else [audit_strength.smallest_tpr(whole)]
     lines += [audit_strength.white_box(whole)] if whole.white_box() else []

@@ -50,7 +50,7 @@ def _singling_out(summary: Summary) -> Criterion:
 def _linkability(summary: Summary, grouped: bool) -> Criterion:
     findings = [_auc(summary)]
     if rows := summary.rows():
-        findings.append(Finding(measure="The same by single rows of a person (AUC)", value=rows.auc))
+        findings.append(Finding(measure=f"The same by single rows of a {summary.nouns().owner} (AUC)", value=rows.auc))
     linked = inference_findings.findings(summary, of_columns=False)
     findings += linked
     missing = (
@@ -202,7 +202,7 @@ def _differential_privacy(summary: Summary) -> Criterion:
 
 
 def _auc(summary: Summary) -> Finding:
-    measure = f"AUC of the strongest score, by {'person' if summary.by_person() else 'record'}"
+    measure = f"AUC of the strongest score, by {summary.nouns().owner if summary.by_person() else 'record'}"
     return Finding(measure=measure, value=summary.headline.auc, power=audit_strength.smallest_auc(summary))
 
 

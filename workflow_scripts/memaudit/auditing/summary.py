@@ -32,6 +32,11 @@ class Table(Part):
     disputed: int = Field(
         description="of these, with the features of a row that has another target, and dropped (with persons)"
     )
+    alike: int = Field(
+        0,
+        description="of these, with the features of a row that has another target, and kept (without persons): such "
+        "rows count as one record",
+    )
     records: int = Field(description="records that were queried, after duplicates and sampling")
     columns: int
     task: str = Field(description="how the target is read, in words")
@@ -288,7 +293,7 @@ class Summary(Part):
 
     @property
     def headline(self) -> Adversary:
-        """Results of the strongest score that the threats permit, by person where persons have several records."""
+        """Results of the strongest score that the threats permit, by person where several rows are accused together."""
         return next(one for records in ("persons", "members") for one in self._strongest(records))
 
     def strict_leak(self) -> bool:
@@ -305,12 +310,13 @@ class Summary(Part):
         return next(iter(self._strongest("members")), None) if self.by_person() else None
 
     def by_person(self) -> bool:
-        """Whether persons are accused, not rows."""
+        """Whether several rows are accused together: those of a person, or those that differ in the target alone."""
         return bool(self._strongest("persons"))
 
     def nouns(self) -> RowNouns:
         """What rows, and those that are accused, are called."""
-        return RowNouns(self.rows_are, self.by_person(), self.fitted)
+        by_person = self.by_person()
+        return RowNouns(self.rows_are, by_person, self.fitted, alike=by_person and self.table.alike > 0)
 
     def scores(self) -> list[Adversary]:
         """Every score of the same answers, on what the headline attacks, the largest AUC first."""
