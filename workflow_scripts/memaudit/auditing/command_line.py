@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memaudit.auditing import audit_strength, failure_limits, prediction_audit, reading_options, runner, source_file
@@ -206,10 +206,10 @@ def _count(text: str) -> int:
     return value
 
 
-def report(stage: str, result: Any) -> None:
-    """Print how the table was read (stage `schema`), or the main results of a stage."""
+def report(stage: str, result: Any, worded: Callable[[str], str] = str) -> None:
+    """Print how the table was read (stage `schema`), or the main results of a stage; worded: last change of a line."""
     lines = _schema(result) if stage == "schema" else headline_lines(result)
-    print("\n".join(f"memaudit: {printable(line)}" for line in lines), flush=True)
+    print("\n".join(f"memaudit: {printable(worded(line))}" for line in lines), flush=True)
 
 
 def _schema(facts: dict[str, Any]) -> list[str]:
