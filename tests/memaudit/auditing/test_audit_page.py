@@ -357,10 +357,10 @@ def test_anonymous_keys_stand_with_the_adversary_who_sees_attention_and_not_amon
     keyed = [mitigation(name, attack="white-box") for name in ("none", "keys 16")]
     text = page(advised(seen_inside(a_summary()), mitigations=[mitigation(), *keyed]))
     assert text.count("means of 16") == 1
-    assert text.count(">keys 16") == 0
+    assert text.count(">k-anonymous keys of 16") == 0
     refused = mitigation("keys", attack="white-box", reason="it is audited as deployed")
     text = page(advised(seen_inside(a_summary()), mitigations=[mitigation(), refused]))
-    assert "keys, not tested: it is audited as deployed." in text
+    assert "K-anonymous keys, inside the model, not tested: it is audited as deployed." in text
     assert "means of 16" not in text
 
 

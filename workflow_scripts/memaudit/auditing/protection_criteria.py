@@ -168,7 +168,7 @@ def _testing(summary: Summary) -> Criterion:
 
 def _re_evaluation(summary: Summary) -> Criterion:
     findings = [
-        Finding(measure=f"Change of AUC with “{one.name}”: {one.verdict}", value=one.auc_difference)
+        Finding(measure=f"Change of AUC with “{one.called}”: {one.verdict}", value=one.auc_difference)
         for one in summary.mitigations
         if one.advised and one.auc_difference
     ]

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing.inference_parts import Inference
+from memaudit.auditing.mitigation_names import called
 from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.row_nouns import RowNouns
 from memaudit.auditing.score_curves import Curves
@@ -182,6 +183,11 @@ class Mitigation(Part):
     p_value: float | None = Field(None, description="that it does not lower the leak at little cost; Holm's correction")
     auc_low: float | None = Field(None, description="change of AUC, interval for the best of all that were tested")
     auc_high: float | None = None
+
+    @property
+    def called(self) -> str:
+        """What it is, in words."""
+        return called(self.name)
 
     @property
     def cost(self) -> Value | None:
