@@ -7,7 +7,6 @@ from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing import audit_strength
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
-AUC_DIGITS = 2  # of a change of the AUC as printed, by which it is judged (`mitigation_verdicts`)
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 
 
@@ -167,7 +166,7 @@ def _of_noisy_copies(one: Mitigation) -> str:
     """What an adversary with many queries detects in spite of the mitigation; it does not undo it (`advised`)."""
     if one.auc_difference is None or one.auc_difference.high is None:
         return f"Many queries of labels could not be tested against it{f': {one.reason}' if one.reason else ''}."
-    if round(one.auc_difference.high, AUC_DIGITS) < 0:
+    if one.auc_falls:
         return "With many queries of labels near the record, too, the strongest attack detects less than without it."
     return "Whether many queries of labels near the record detect as much in spite of it cannot be told."
 

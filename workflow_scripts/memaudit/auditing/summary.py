@@ -183,6 +183,7 @@ class Mitigation(Part):
     p_value: float | None = Field(None, description="that it does not lower the leak at little cost; Holm's correction")
     auc_low: float | None = Field(None, description="change of AUC, interval for the best of all that were tested")
     auc_high: float | None = None
+    auc_falls: bool = Field(False, description="whether the interval of the change of AUC lies below 0 as printed")
 
     @property
     def called(self) -> str:
