@@ -216,7 +216,14 @@ def test_a_study_predicts_numbers_in_any_notation(study):
 def test_free_text_is_named_and_kept_for_models_that_read_it(study):
     _, schema, types = study(frame(note=[f"asked {i} times, then {i * i}" for i in range(ROWS)]))
     assert types["note"] == "text"
-    assert schema["readings"]["note"] == "free text, which only models of text read"
+    assert schema["readings"]["note"] == "free text (read by models of text alone)"
+
+
+def test_a_study_says_what_a_column_of_words_is(study):
+    columns = {"code": [f"K{85_000 + 7 * i}" for i in range(ROWS)], "firm": [f"Firm No. {i // 2}" for i in range(ROWS)]}
+    readings = study(frame(**columns))[1]["readings"]
+    assert readings["code"] == "an identifier: hardly any value repeats (read by models of text alone)"
+    assert readings["firm"] == f"too many categories ({ROWS // 2}) (read by models of text alone)"
 
 
 def test_columns_of_one_remark_are_one_line():

@@ -23,8 +23,9 @@ from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Column, Roles, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
-from memaudit.data.table_readings import CLASSIFICATION, FREE_TEXT, TableReadings, read_table, texts_of
+from memaudit.data.table_readings import CLASSIFICATION, TableReadings, read_table
 from memaudit.data.table_sources import fetch
+from memaudit.data.text_columns import FREE_TEXT
 
 FEWEST_ROWS = 60
 MOST_COLUMNS = 500
@@ -136,9 +137,8 @@ def _omitted(
 
     chosen: the user's schema, which decides on columns that number the rows; types: by column, as the user gave them.
     """
-    texts = texts_of(features, readings)
-    words = [name for name, why in texts.items() if why == FREE_TEXT and name not in types]
-    omitted = texts | cells.kinds_of_words(connection, words) | cells.without_value(connection)
+    declared = {column.source: FREE_TEXT for column in features if column.type == types.get(column.source) == "text"}
+    omitted = cells.text_reasons(connection, readings.codes) | declared | cells.without_value(connection)
     if chosen is None:
         numbers = cells.numbering_rows(connection)
         omitted |= {name: why for name, why in numbers.items() if name not in types}
