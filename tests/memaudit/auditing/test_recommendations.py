@@ -123,7 +123,7 @@ def test_fine_tuning_with_a_detected_negative_control_claims_no_memorization():
 
 def test_what_other_contexts_would_name_is_a_bound_and_is_of_one_row_of_each_person():
     summary = a_summary().model_copy(update={"stability": stability(0.6)})
-    assert "of this list as many other contexts are expected to name 60% again, and at least 45%," in (
+    assert "of this list as many other contexts are expected to name 60 % again, and at least 45 %," in (
         recommendations._act_on_list(summary)
     )
     person = summary.headline.model_copy(update={"records": "persons"})

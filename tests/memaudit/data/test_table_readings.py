@@ -11,8 +11,11 @@ from memaudit.auditing import command_line
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.request import Request
 from memaudit.common.errors import AuditError
+from memaudit.data.column_readings import Choices
+from memaudit.data.column_schema import Roles
 from memaudit.data.deduplication import deduplicate, policy_of
-from memaudit.data.table_readings import described
+from memaudit.data.duckdb_engine import connect
+from memaudit.data.table_readings import described, read_table
 from memaudit.data.table_sources import fetch
 
 ROWS = 90
@@ -193,6 +196,18 @@ def test_a_study_of_a_parquet_file_reads_what_the_catalogue_declares(study):
     records, _, types = study(table, name="s.parquet", types={"pay": "numeric", "since": "date", "number": "numeric"})
     np.testing.assert_array_equal(records["pay"], PAY)
     assert (types["since"], types["number"]) == ("date", "numeric")
+
+
+def test_a_type_that_is_named_needs_no_remark(tmp_path):
+    table = frame().assign(since=pd.date_range("2024-01-01", periods=ROWS))
+    table.to_parquet(tmp_path / "typed.parquet")
+    roles = Roles("classification", "churn", typed=True)
+    with connect(tmp_path) as connection:
+        found = read_table(connection, tmp_path / "typed.parquet", roles, Choices(typed=True), None)
+    assert found.remarks["since"].startswith("timestamp")
+    with connect(tmp_path) as connection:
+        chosen = Choices({"since": "date"}, typed=True)
+        assert "since" not in read_table(connection, tmp_path / "typed.parquet", roles, chosen, None).remarks
 
 
 def test_a_study_asks_in_the_words_of_the_catalogue(study):

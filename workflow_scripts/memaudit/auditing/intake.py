@@ -29,6 +29,7 @@ from memaudit.data.text_columns import FREE_TEXT
 
 FEWEST_ROWS = 60
 MOST_COLUMNS = 500
+MOST_NAMED = 5  # columns that an error names
 
 
 def take_in(request: Request, folder: Path) -> dict[str, Any]:
@@ -94,6 +95,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         with typed_slices(connection, features, rename, target, private) as cells:
             omitted = _omitted(connection, cells, features, readings, chosen, types)
             kept = [column for column in features if column.source not in omitted]
+            _readable(request, kept, omitted)
             taken = _copy(connection, request, cells, kept, target, private / "table.parquet")
     earlier = {name: column["left_out"] for name, column in (chosen or {}).items() if column["left_out"]}
     omitted |= {name: earlier.get(name, "by your choice") for name in sorted(unused)}
@@ -147,7 +149,6 @@ def _omitted(
 
 def _copy(connection: Any, request: Request, cells: Slices, kept: Sequence[Column], target: str, table: Path) -> int:
     """Write the copy and return its number of rows. Raises AuditError where it cannot be audited; target: its SQL."""
-    _readable(request, kept)
     cells.check_range(connection, kept)
     _draw(connection, request, target, (*MISSING, *request.missing))
     with replacing(table) as temporary:
@@ -228,12 +229,14 @@ def _varying(connection: Any, table: Path, columns: Mapping[str, str]) -> None:
             raise AuditError(f"--infer {name!r}: the column has one value only, there is nothing to infer")
 
 
-def _readable(request: Request, kept: Sequence[Column]) -> None:
-    """Raise AuditError if no column is kept, or one that is to be compared is not."""
+def _readable(request: Request, kept: Sequence[Column], omitted: Mapping[str, str]) -> None:
+    """Raise AuditError if no column is kept, or one that is to be compared is not; omitted: reasons by column."""
     if not kept:
+        reasons = [f"{name!a}: {why}" for name, why in list(omitted.items())[:MOST_NAMED]]
+        reasons += [f"and {len(omitted) - MOST_NAMED} more"] if len(omitted) > MOST_NAMED else []
         raise AuditError(
-            "no column is left that a model can read, apart from the target: write numbers with a decimal point, and"
-            " name columns of categories with --categorical"
+            f"no column is left that a model can read ({'; '.join(reasons)}): write numbers with a decimal point, and "
+            "name columns of categories with --categorical"
         )
     for name in request.by:
         if name not in {column.source for column in kept}:

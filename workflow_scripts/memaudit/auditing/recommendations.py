@@ -122,9 +122,9 @@ def _act_on_list(summary: Summary) -> str:
     listed = f"such a list of one row of each {summary.nouns().owner}" if summary.by_person() else "this list"
     return (
         "Two halves of the shadow contexts name the same records more often than by chance, and of "
-        f"{listed} as many other contexts are expected to name {again.estimate:.0%} again, and at least "
-        f"{again.low:.0%}, so you can act on it: ask {summary.nouns().consent} for consent, or leave them out. "
-        "Then audit again: other records may become vulnerable."
+        f"{listed} as many other contexts are expected to name {100 * again.estimate:.0f} % again, and at least "
+        f"{100 * again.low:.0f} %, so you can act on it: ask {summary.nouns().consent} for consent, or leave them "
+        "out. Then audit again: other records may become vulnerable."
     )
 
 

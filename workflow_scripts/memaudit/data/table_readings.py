@@ -94,7 +94,10 @@ def read_table(
         texts[name] = target
     types = dict(choices.types) | ({name: NUMERIC} if task == REGRESSION else {})
     readings = dict(read_columns(connection, table, texts, replace(choices, types=types, target=name)))
-    readings |= {name: _of_native(name, natives[name]) for name in names if natives[name].startswith(TYPED)}
+    # A type that was named needs no remark, unless the cells are changed.
+    typed = [name for name in names if natives[name].startswith(TYPED)]
+    typed = [name for name in typed if name not in choices.types or natives[name] == ZONED]
+    readings |= {name: _of_native(name, natives[name]) for name in typed}
     values = {name: one.value for name, one in readings.items() if one.value}
     remarks = {name: one.remark for name, one in readings.items() if one.remark}
     one = readings.get(name, Reading())
