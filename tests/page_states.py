@@ -38,6 +38,11 @@ def by_person(summary):
     return summary.model_copy(update={"adversaries": [persons, *summary.adversaries]})
 
 
+def of_rows_alike(summary):
+    """The summary where rows that differ in the target alone are the headline."""
+    return by_person(summary.model_copy(update={"table": summary.table.model_copy(update={"alike": 12})}))
+
+
 def of_numbers(summary):
     """The summary of a table whose target is a number."""
     return summary.model_copy(update={"table": summary.table.model_copy(update={"kind": "regression"})})
@@ -58,6 +63,7 @@ STATES = {
     "quick": lambda: of_table(first_numbers(a_summary())),
     "no leak": lambda: of_table(a_summary(leak=False, showing=0)),
     "by person": lambda: of_table(by_person(a_summary()), group=LONG),
+    "rows alike": lambda: of_table(of_rows_alike(a_summary())),
     "regression": lambda: of_table(of_numbers(a_summary()), task="a number, predicted by regression", classes=0),
     "predictions": lambda: of_predictions(accusations=RIGHT, record=FILLED),
     "predictions, shift": lambda: of_predictions(controls=[control("blind", 0.01, True)], accusations=ACCUSED),

@@ -92,7 +92,9 @@ def test_a_sensitive_column_must_be_in_the_contexts_and_have_values_to_try():
         attribute_inference.place(schema, np.array([True, True, True]), "towns", "wage")
     with pytest.raises(AuditError, match=r"attacks/inference/sensitive/towns: .* no column 'town'"):
         attribute_inference.place(schema, np.array([True, True, False]), "towns", "town")
-    with pytest.raises(AuditError, match=r"attacks/inference/sensitive/towns: column 'note' is free text"):
+    with pytest.raises(
+        AuditError, match=r"attacks/inference/sensitive/towns: column 'note' holds texts that are no categories"
+    ):
         attribute_inference.place(schema, np.array([True, True, True]), "towns", "note")
 
 

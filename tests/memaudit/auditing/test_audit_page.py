@@ -2,6 +2,7 @@
 
 import re
 
+import page_states
 from audit_examples import (
     FACTS,
     HOSTILE,
@@ -194,6 +195,16 @@ def test_persons_are_the_headline_and_rows_the_second_line():
     assert "expected of as many other contexts as here 0.80, at least 0.65)" in text
 
 
+def test_rows_that_differ_in_the_target_alone_are_records_and_not_persons():
+    text = " ".join(page_states.STATES["rows alike"]().split())
+    assert text.count("12 rows have the same features as another row and a different target") == 1
+    assert "(chance 0.50), by record" in text
+    assert "of a record are in a context together" in text
+    assert "Contexts of this number of records." in text
+    assert "rows with the same features and different targets together; else one row of the table" in text
+    assert not re.search(r"by person|a person's rows|of persons|each person", text)
+
+
 def test_one_deployment_and_the_choice_of_the_score_are_stated():
     text = " ".join(audit_page.render(a_summary(), FACTS, annex()).split())
     cells = re.sub(r' data-label="[^"]*"', "", text)
@@ -346,10 +357,10 @@ def test_anonymous_keys_stand_with_the_adversary_who_sees_attention_and_not_amon
     keyed = [mitigation(name, attack="white-box") for name in ("none", "keys 16")]
     text = page(advised(seen_inside(a_summary()), mitigations=[mitigation(), *keyed]))
     assert text.count("means of 16") == 1
-    assert text.count(">keys 16") == 0
+    assert text.count(">k-anonymous keys of 16") == 0
     refused = mitigation("keys", attack="white-box", reason="it is audited as deployed")
     text = page(advised(seen_inside(a_summary()), mitigations=[mitigation(), refused]))
-    assert "keys, not tested: it is audited as deployed." in text
+    assert "K-anonymous keys, inside the model, not tested: it is audited as deployed." in text
     assert "means of 16" not in text
 
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import page_states
 import pytest
 from audit_examples import FACTS, a_summary, advised
 from conftest import PROJECT
@@ -114,6 +115,17 @@ def test_the_screen_names_columns_that_look_like_a_person_and_rows_that_are_pers
     assert "'owner' looks like a person (200 values): if it is one, audit again with --group" in capsys.readouterr().out
     command_line.report("schema", FACTS | {"group": "owner", "lone": 3})
     assert "3 rows without 'owner' are persons of their own" in capsys.readouterr().out
+
+
+def test_the_screen_says_why_rows_are_attacked_together(capsys):
+    command_line.report("quick", page_states.of_rows_alike(a_summary()).model_dump())
+    printed = capsys.readouterr().out
+    assert "of 100 records predicted as members" in printed
+    assert "memaudit: 12 rows have the same features as another row and a different target: " in printed
+    assert "with --group such rows are left out" in printed
+    command_line.report("quick", page_states.by_person(a_summary()).model_dump())
+    assert "of 100 persons predicted as members" in (printed := capsys.readouterr().out)
+    assert "the same features" not in printed
 
 
 def test_the_screen_has_the_noun_of_rows_that_are_not_people(capsys):

@@ -98,6 +98,12 @@ def test_a_hostile_table_is_one_clear_line(taken, tmp_path, fault):
     assert not list(tmp_path.rglob("table.parquet"))
 
 
+def test_a_table_of_which_no_column_is_left_says_why(taken):
+    words = pd.DataFrame({f"note{n}": [f"asked {i}, then {i * i}" for i in range(ROWS)] for n in range(7)})
+    with pytest.raises(AuditError, match=r"\('note0': free text; .*'note4': free text; and 2 more\): write numbers"):
+        taken(words.assign(churn=["no", "yes"] * (ROWS // 2)).to_csv(index=False))
+
+
 @pytest.mark.parametrize("where", ["folder", "nothing", "a\0b"])
 def test_a_path_that_is_not_a_file_is_refused(tmp_path, where):
     (tmp_path / "folder").mkdir()

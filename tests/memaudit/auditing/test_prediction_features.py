@@ -33,18 +33,23 @@ def test_numbers_categories_and_dates_become_numbers(tmp_path):
 
 def test_what_numbers_the_rows_is_free_text_or_empty_is_left_out(tmp_path):
     notes = [f"note {place}" for place in range(120)]
+    ids = [f"K{place * 7}" for place in range(120)]
     found = read(
         tmp_path,
-        table(number=np.arange(120), each=[*range(60), *range(60)], note=notes, none=[""] * 120, x=[1, 2] * 60),
+        table(
+            number=np.arange(120), each=[*range(60), *range(60)], note=notes, badge=ids, none=[""] * 120, x=[1, 2] * 60
+        ),
     )
     reasons = {
         "number": "numbers the rows",
         "each": "numbers the rows",
         "note": "free text",
+        "badge": "an identifier: hardly any value repeats",
         "none": "missing in every row",
     }
     assert found.left_out == reasons
     assert list(found.types) == ["x"]
+    assert sorted(found.texts) == ["badge", "note"]
 
 
 def test_codes_are_categories_and_left_out_where_they_are_too_many(tmp_path):

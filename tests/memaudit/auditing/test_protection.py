@@ -5,6 +5,7 @@ import re
 
 import pytest
 from audit_examples import FACTS, HOSTILE, a_summary, annex
+from page_states import of_rows_alike
 
 from memaudit.auditing import audit_page, protection
 from memaudit.auditing.protection import Record, in_terms_of_data_protection
@@ -60,11 +61,9 @@ def test_the_threat_model_is_that_of_the_audit():
     labels = [one.model_copy(update={"threat": "label-only passive"}) for one in summary.adversaries]
     assert "labels alone" in section(summary.model_copy(update={"adversaries": labels}), threats=["labels"]).access
     assert section(summary).unit.startswith("one row of the table; ")
-    persons = [one.model_copy(update={"records": "persons"}) for one in summary.adversaries if one.records == "members"]
-    conflicting = summary.model_copy(update={"adversaries": [*summary.adversaries, *persons]})
-    assert section(conflicting).unit.startswith("rows with the same features and different targets together")
-    assert "rows with the same features and different targets count as one person" in page(conflicting)
-    assert "count as one person" not in page(summary)
+    assert section(of_rows_alike(summary)).unit.startswith("rows with the same features and different targets together")
+    assert "count as one record; with --group" in page(of_rows_alike(summary))
+    assert "count as one record" not in page(summary)
     assert "audit again with --group" in section(summary).unit
     assert "household" in section(summary, facts=FACTS | {"group": "household"}).unit
     assert "32 shadow contexts" in section(summary).intruder

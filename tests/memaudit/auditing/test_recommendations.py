@@ -61,27 +61,32 @@ def test_a_mitigation_that_could_not_be_told_or_tested_is_named_with_the_reason(
     ]
     found = advised(a_summary(), mitigations=mitigations)
     assert (
-        "Of 2 mitigations tested, only “labels only” is shown to lower the leak and to cost at most 2 points of "
-        "balanced accuracy: AUC -0.10 [-0.16, -0.04]" in text_of(found, "a mitigation lowers")
+        "Of 2 mitigations tested, only “labels without probabilities” is shown to lower the leak and to cost at most 2 "
+        "points of balanced accuracy: AUC -0.10 [-0.16, -0.04]" in text_of(found, "a mitigation lowers")
     )
     assert "Whether many queries of labels near the record detect as much" in text_of(found, "a mitigation lowers")
     told = text_of(found, "some mitigations")
-    assert "“decimals 1” (the share identified at the strict threshold is not shown to fall)" in told
-    assert "“context 50” (not tested: record 3 has fewer than 2 shadow models)" in told
-    assert "labels only" not in told
+    assert (
+        "“probabilities rounded to 1 digit” (the share identified at the strict threshold is not shown to fall)" in told
+    )
+    assert "“smaller contexts, of 50” (not tested: record 3 has fewer than 2 shadow models)" in told
+    assert "labels without probabilities" not in told
 
 
 def test_a_weaker_mitigation_is_named_beside_the_best():
     found = advised(a_summary(), mitigations=[mitigation(), mitigation("bags 8", auc=(-0.2, -0.25, -0.15))])
     text = text_of(found, "a mitigation lowers")
-    assert "“bags 8”, “bags 4” are shown to lower the leak" in text
-    assert "Of these “bags 8” lowers the leak most: AUC -0.20" in text
+    assert (
+        "“averages over 8 parts of the context”, “averages over 4 parts of the context” are shown to lower the leak"
+        in text
+    )
+    assert "Of these “averages over 8 parts of the context” lowers the leak most: AUC -0.20" in text
 
 
 def test_a_mitigation_that_costs_too_much_is_not_beaten_by_the_advised_one():
     costly = mitigation("bags 8", auc=(-0.2, -0.25, -0.15), cost=(-0.02, -0.05, 0.01))
     text = text_of(advised(a_summary(), mitigations=[mitigation(), costly]), "a mitigation lowers")
-    assert "only “bags 4” is shown to lower the leak and to cost at most 2 points" in text
+    assert "only “averages over 4 parts of the context” is shown to lower the leak and to cost at most 2 points" in text
     assert "lowers the leak most" not in text
 
 
@@ -118,7 +123,7 @@ def test_fine_tuning_with_a_detected_negative_control_claims_no_memorization():
 
 def test_what_other_contexts_would_name_is_a_bound_and_is_of_one_row_of_each_person():
     summary = a_summary().model_copy(update={"stability": stability(0.6)})
-    assert "of this list as many other contexts are expected to name 60% again, and at least 45%," in (
+    assert "of this list as many other contexts are expected to name 60 % again, and at least 45 %," in (
         recommendations._act_on_list(summary)
     )
     person = summary.headline.model_copy(update={"records": "persons"})
@@ -137,9 +142,8 @@ def test_attention_that_leaks_is_not_to_be_shown_unless_its_control_is_detected(
 
 
 def test_the_first_screen_says_what_to_do_and_what_it_costs():
-    assert (
-        "“bags 4” (averages over parts of the context) changes the AUC by -0.10 and balanced accuracy by -0.5 points"
-        in (recommendations.in_short(a_summary()))
+    assert "“averages over 4 parts of the context” changes the AUC by -0.10 and balanced accuracy by -0.5 points" in (
+        recommendations.in_short(a_summary())
     )
     assert "attention weights" not in recommendations.in_short(a_summary())
     assert "Show nobody its attention weights." in recommendations.in_short(seen_inside(a_summary()))

@@ -20,6 +20,13 @@ def test_what_is_accused(noun, by_person, accused, one):
     assert (nouns.accused, nouns.one) == (accused, one)
 
 
+def test_rows_that_differ_in_the_target_alone_count_as_one_record():
+    nouns = RowNouns(by_person=True, alike=True)
+    assert (nouns.accused, nouns.one, nouns.owner) == ("records", "a record", "record")
+    named = RowNouns("modules", by_person=True, alike=True)
+    assert (named.accused, named.one, named.owner) == ("modules", "one of the modules", "record")
+
+
 def test_without_a_noun_rows_are_records_of_people():
     nouns = RowNouns()
     assert (nouns.rows, nouns.owner, nouns.owners, nouns.people) == ("records", "person", "persons", "people")

@@ -16,7 +16,7 @@ def frame(rows):
 
 @pytest.fixture
 def tables():
-    counted = {"duplicates": 3.0, "records": 495.0}, {"members": 300.0, "nonmembers": 100.0}
+    counted = {"duplicates": 3.0, "conflicting_records": 2.0, "records": 495.0}, {"members": 300.0, "nonmembers": 100.0}
     dedup, checks = (frame([({"dataset": "wine"}, *one) for one in table.items()]) for table in counted)
     planted = [("lookup", "lookup auc", 0.9), ("lookup", "changed answers", 0.1), ("innocent", "found", 0.0)]
     planted += [("innocent", "check failed", 0.0)]
@@ -45,12 +45,19 @@ def test_counts_are_named_by_their_metrics():
 def test_the_first_stage_has_the_parts_of_its_tables_alone(tables):
     found = module.stage_summary(tables, FACTS, AUDIT | {"complete": False}, sets=32, score="lira", names=None)
     assert (found.stage, found.shadow_sets, found.context, found.rated, found.showing) == ("quick", 32, 8, 2, 1)
-    assert found.table.model_dump(include={"rows", "duplicates", "disputed", "records", "columns"}) == {
-        "rows": 500, "duplicates": 3, "disputed": 2, "records": 400, "columns": 1,
+    assert found.table.model_dump(include={"rows", "duplicates", "disputed", "alike", "records", "columns"}) == {
+        "rows": 500, "duplicates": 3, "disputed": 2, "alike": 0, "records": 400, "columns": 1,
     }  # fmt: skip
     assert [one.attack for one in found.adversaries] == ["strongest"]
     assert found.groups == found.mitigations == found.private == found.tuned == found.advice == []
     assert found.subpopulation is found.inference is None
+
+
+def test_rows_that_differ_in_the_target_alone_are_counted_where_they_are_kept(tables):
+    (dedup,) = tables["dedup"]
+    tables["dedup"] = [dedup.assign(estimate=dedup["estimate"].where(dedup["metric"] != "records", 497.0))]
+    table = module.stage_summary(tables, FACTS, AUDIT, sets=32, score="lira", names=None).table
+    assert (table.disputed, table.alike) == (0, 2)
 
 
 def test_the_second_stage_has_mitigations(tables):

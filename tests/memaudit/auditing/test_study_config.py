@@ -141,6 +141,14 @@ def test_free_text_is_dropped_and_named():
     assert "# 'note': free text" in text
 
 
+def test_identifiers_are_dropped_as_such():
+    frame = pd.read_csv(customers())
+    frame.assign(code=[f"K{85_000 + 7 * place}" for place in range(len(frame))]).to_csv("codes.csv", index=False)
+    written, text = config("codes.csv", "churn")
+    assert written["datasets"]["codes"]["drop"] == ["code"]
+    assert "# 'code': an identifier: hardly any value repeats" in text
+
+
 def test_what_the_first_job_could_not_read_is_said_before():
     pd.read_csv(customers()).assign(empty=None).to_csv("empty.csv", index=False)
     with pytest.raises(AuditError, match="column 'empty': missing in every row"):

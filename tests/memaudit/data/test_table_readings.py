@@ -11,8 +11,11 @@ from memaudit.auditing import command_line
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.request import Request
 from memaudit.common.errors import AuditError
+from memaudit.data.column_readings import Choices
+from memaudit.data.column_schema import Roles
 from memaudit.data.deduplication import deduplicate, policy_of
-from memaudit.data.table_readings import described
+from memaudit.data.duckdb_engine import connect
+from memaudit.data.table_readings import described, read_table
 from memaudit.data.table_sources import fetch
 
 ROWS = 90
@@ -195,6 +198,18 @@ def test_a_study_of_a_parquet_file_reads_what_the_catalogue_declares(study):
     assert (types["since"], types["number"]) == ("date", "numeric")
 
 
+def test_a_type_that_is_named_needs_no_remark(tmp_path):
+    table = frame().assign(since=pd.date_range("2024-01-01", periods=ROWS))
+    table.to_parquet(tmp_path / "typed.parquet")
+    roles = Roles("classification", "churn", typed=True)
+    with connect(tmp_path) as connection:
+        found = read_table(connection, tmp_path / "typed.parquet", roles, Choices(typed=True), None)
+    assert found.remarks["since"].startswith("timestamp")
+    with connect(tmp_path) as connection:
+        chosen = Choices({"since": "date"}, typed=True)
+        assert "since" not in read_table(connection, tmp_path / "typed.parquet", roles, chosen, None).remarks
+
+
 def test_a_study_asks_in_the_words_of_the_catalogue(study):
     with pytest.raises(
         AuditError, match=r"'net'.*`decimal: ,`.*declare it \(types: \{net: categorical\}\) or `drop` it"
@@ -216,7 +231,14 @@ def test_a_study_predicts_numbers_in_any_notation(study):
 def test_free_text_is_named_and_kept_for_models_that_read_it(study):
     _, schema, types = study(frame(note=[f"asked {i} times, then {i * i}" for i in range(ROWS)]))
     assert types["note"] == "text"
-    assert schema["readings"]["note"] == "free text, which only models of text read"
+    assert schema["readings"]["note"] == "free text (read by models of text alone)"
+
+
+def test_a_study_says_what_a_column_of_words_is(study):
+    columns = {"code": [f"K{85_000 + 7 * i}" for i in range(ROWS)], "firm": [f"Firm No. {i // 2}" for i in range(ROWS)]}
+    readings = study(frame(**columns))[1]["readings"]
+    assert readings["code"] == "an identifier: hardly any value repeats (read by models of text alone)"
+    assert readings["firm"] == f"too many categories ({ROWS // 2}) (read by models of text alone)"
 
 
 def test_columns_of_one_remark_are_one_line():

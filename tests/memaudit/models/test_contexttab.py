@@ -157,7 +157,7 @@ def test_a_card_that_asks_for_something_else_is_refused(weights, change, message
 def test_a_schema_is_needed_and_free_text_is_read_if_it_lists_it(weights):
     with pytest.raises(AuditError, match="give the table's schema"):
         opened(weights, None)
-    with pytest.raises(AuditError, match="column 'note' is free text"):
+    with pytest.raises(AuditError, match="column 'note' holds texts that are no categories"):
         opened(weights, SCHEMA | {"columns": [{"name": "note", "type": "text"}]})
     branch = opened(weights, SCHEMA | {"columns": [{"name": "note", "type": "text", "categories": ["paid late"]}]})
     assert branch._frame(torch.tensor([[0.0]]))["note"].tolist() == ["paid late"]

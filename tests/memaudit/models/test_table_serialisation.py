@@ -44,7 +44,7 @@ def test_a_name_is_text_and_cannot_begin_a_record_of_its_own():
 
 def test_free_text_is_read_if_the_schema_lists_it():
     note = {"name": "note", "type": "text"}
-    with pytest.raises(AuditError, match="column 'note' is free text"):
+    with pytest.raises(AuditError, match="column 'note' holds texts that are no categories"):
         Serialiser.of(SCHEMA | {"columns": [note]}, "list")
     serialiser = Serialiser.of(SCHEMA | {"columns": [note | {"categories": ["paid late"]}]}, "list")
     assert serialiser.records(np.float32([[0]])) == ["- note: paid late"]

@@ -27,6 +27,14 @@ def test_a_mitigation_is_advised_if_auc_tpr_and_cost_all_hold():
     assert verdict(cost=(-0.1, -0.15, -0.05)).verdict == "costs more than 2 points of balanced accuracy"
 
 
+def test_a_fall_of_the_auc_is_told_for_every_attack_as_the_verdict_judges_it():
+    attacks = ("strongest", "strongest labels", "white-box")
+    for change, lower in (((-0.1, -0.15, -0.05), True), ((-0.003, -0.008, -0.001), False), ((0.1, 0.05, 0.2), False)):
+        found = verdicts([mitigation(attack=name, auc=change) for name in attacks], strict_leak=True)
+        assert [one.auc_falls for one in found] == [lower] * 3
+    assert not verdict(reason="too few records").auc_falls
+
+
 def test_changes_that_are_0_as_printed_have_one_verdict():
     for change in ((0.003, 0.001, 0.004), (0.0, -0.001, 0.001), (-0.003, -0.004, -0.001), (0.01, 0.004, 0.02)):
         assert verdict(auc=change).verdict == "the AUC is not shown to fall"

@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from memaudit.workflow.job_progress import Brief, Progress, between
+from memaudit.common.project_paths import CALLED_FROM
+from memaudit.workflow.job_progress import Brief, Progress, WithoutEcho, between
 
 
 class Run:
@@ -71,6 +72,31 @@ def test_the_time_left_is_a_range(seconds, text):
 def test_the_log_of_a_job_that_failed_is_named(run):
     run.event("job_error", rule_name="lira_gather_grid", log=["a.log"])
     assert run.lines == ["memaudit: lira_gather_grid has failed; see a.log"]
+
+
+def test_the_log_is_named_as_seen_from_where_an_audit_was_called(run, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(CALLED_FROM, str(tmp_path.parent))
+    run.event("job_error", rule_name="lira_gather_grid", log=["a.log"])
+    assert run.lines == [f"memaudit: lira_gather_grid has failed; see {tmp_path.name}/a.log"]
+
+
+FAILED = "RuleException:\nCalledProcessError in file 'rules/data.smk', line 91:\nCommand 'set -e;  python a.py' "
+ECHO = (
+    f"{FAILED}returned non-zero exit status 1.",
+    "Shutting down, this might take some time.",
+    "Exiting because a job execution failed. Look above for error messages",
+    "WorkflowError:\nAt least one job did not complete successfully.",
+)
+KEPT = (f"{FAILED}died with <Signals.SIGKILL: 9>.", "WorkflowError:\nNo space", "Complete log(s): a", None)
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_what_snakemake_adds_to_the_line_of_a_failed_job_is_kept_from_the_screen(local):
+    kept = [WithoutEcho(local).filter(logging.makeLogRecord({"msg": msg})) for msg in (*ECHO, *KEPT)]
+    assert kept == [False] * len(ECHO) + [True] * len(KEPT)
+    block = logging.makeLogRecord({"event": "job_error", "msg": None})
+    assert WithoutEcho(local).filter(block) is not local  # the logs of jobs elsewhere are shown
 
 
 def test_other_lines_of_the_log_say_nothing(run):

@@ -95,6 +95,19 @@ def test_a_line_is_printed_for_each_job_that_starts(workload):
     assert line.endswith("lira_gather_grid wine starts")
 
 
+def test_the_screen_has_one_line_of_a_failed_job_and_the_log_file_all(workload, tmp_path, capsys):
+    logger, file = logging.Logger("run"), logging.FileHandler(tmp_path / "all.log")
+    for handler in (logging.StreamHandler(), file):
+        logger.addHandler(handler)
+    logger.addHandler(handlers.progress(workload, workflow(), logger))
+    logger.error("WorkflowError:\nAt least one job did not complete successfully.")
+    logger.info("Error in rule a", extra={"event": "job_error", "rule_name": "a", "log": ["a.log"]})
+    file.close()
+    assert capsys.readouterr().err == "memaudit: a has failed; see a.log\n"
+    assert "did not complete" in (tmp_path / "all.log").read_text()
+    assert "Error in rule a" in (tmp_path / "all.log").read_text()
+
+
 def test_a_local_model_that_is_not_there_is_named_before_the_first_job(workload):
     workload.run.config["models"]["tabicl-small"]["path"] = "nowhere.ckpt"
     fetching = job("models_fetch_checkpoint", model="tabicl-small")

@@ -21,7 +21,7 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
         "columns": FACTS["columns"] | {"c9": {"name": "age", "type": "numeric", "use": True}},
     }
     write_json(facts, folder / "facts.json")
-    counts = {"duplicates": 3, "rows": RECORDS, "records": RECORDS}
+    counts = {"duplicates": 3, "conflicting_records": 0, "rows": RECORDS, "records": RECORDS}
     for name, table in {"dedup": counts, "checks": {"members": MEMBERS, "nonmembers": RECORDS - MEMBERS}}.items():
         rows = [tidy.row("data", {"dataset": "wine"}, metric, value) for metric, value in table.items()]
         write_table(tidy.frame(rows), folder / f"{name}.parquet")

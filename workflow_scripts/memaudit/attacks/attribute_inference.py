@@ -46,7 +46,7 @@ def place(schema: Mapping[str, Any], shown: Mask, dataset: str, name: str) -> in
     if name not in (there := [names[i] for i in np.flatnonzero(shown)]):
         raise AuditError(f"{KEY}/{dataset}: the contexts have no column {name!r}; name one of {', '.join(there)}")
     if schema["columns"][names.index(name)]["type"] == "text":
-        raise AuditError(f"{KEY}/{dataset}: column {name!r} is free text, which has no list of values; name another")
+        raise AuditError(f"{KEY}/{dataset}: column {name!r} holds texts that are no categories; name another")
     return names.index(name)
 
 

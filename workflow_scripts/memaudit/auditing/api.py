@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from memaudit.auditing import runner
+from memaudit.auditing.argument_names import OF_TABLES, as_arguments, named_as_arguments
 from memaudit.auditing.command_line import headline_lines, report
 from memaudit.auditing.intake import safe_names
 from memaudit.auditing.model_choice import SHIPPED
@@ -57,7 +58,8 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The main results, as a notebook shows them."""
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in headline_lines(self.summary.model_dump()))
+        told = map(as_arguments, headline_lines(self.summary.model_dump()))
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in told)
         return f'<p><b>memaudit</b>; the whole page: <code>report.to_html("report.html")</code></p><ul>{lines}</ul>'
 
     def to_html(self, path: str | Path) -> Path:
@@ -73,6 +75,7 @@ class Report:
         shutil.rmtree(self.folder)
 
 
+@named_as_arguments()
 def audit(
     X: Any,
     y: Any,
@@ -96,12 +99,13 @@ def audit(
     (record,) the privacy unit of each, for example a person; task: classification or regression, None: by the targets;
     by: columns whose categories are compared; infer: columns whose values an adversary infers; into: the working
     folder, by default a temporary one; name: what the page calls the table; settings: of runner.Settings (threats,
-    base_rates, shown, show_values, cores).
-    Prints the main results of each stage, as the command does. Raises AuditError.
+    base_rates, shown, show_values, cores) and of Request (`argument_names.OF_TABLES`: rows, drop, categorical).
+    Prints the main results of each stage, as the command does. Raises AuditError, which names these arguments.
     """
     table, roles, stored = _with_roles(X, y, groups)
     named = _named(model) or _content(model, X, y, stored, seed)
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
+    roles |= {key: settings.pop(key) for key in OF_TABLES if key in settings}
     request = Request(str(folder / GIVEN), task=task, seed=seed, by=list(by), infer=list(infer), name=name, **roles)
     finished = False
     try:
@@ -122,7 +126,7 @@ def audit(
     return Report(folder)
 
 
-def _with_roles(X: Any, y: Any, groups: Any) -> tuple[pd.DataFrame, dict[str, str | None], list[str]]:
+def _with_roles(X: Any, y: Any, groups: Any) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
     """The table with the targets, and the groups if any, as columns of their own, as texts where it has categories.
 
     Beside it the names of these columns, and the names that the intake gives the features. Raises AuditError for names
@@ -174,7 +178,7 @@ def _written(table: pd.DataFrame, named: Named, folder: Path) -> dict[str, Any]:
 def _say(named: Named, stage: str, result: Any) -> None:
     """Print the main results of a stage; raise AuditError where an estimator does not fit what the intake has found."""
     if stage != "schema":
-        report(stage, result)
+        report(stage, result, as_arguments)
     elif isinstance(named, Given):
         model, kind = _called(named.estimator), get_tags(named.estimator).estimator_type
         if kind != ("regressor" if result["kind"] == REGRESSION else "classifier"):

@@ -234,6 +234,16 @@ def duplicates(summary: Summary) -> str:
     )
 
 
+def alike(summary: Summary) -> str:
+    """The sentence on rows that differ in the target alone and are attacked together; empty without such rows."""
+    if not summary.nouns().alike:
+        return ""
+    return (
+        f"{summary.table.alike} rows have the same features as another row and a different target: rows with the same "
+        "features are in a context together and count as one record; with --group such rows are left out"
+    )
+
+
 def _sizes(summary: Summary) -> str:
     """The contexts and records in which effects were planted; with more records smaller leaks are detected."""
     units = summary.strength.units

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memaudit.auditing import audit_strength, failure_limits, prediction_audit, reading_options, runner, source_file
@@ -206,10 +206,10 @@ def _count(text: str) -> int:
     return value
 
 
-def report(stage: str, result: Any) -> None:
-    """Print how the table was read (stage `schema`), or the main results of a stage."""
+def report(stage: str, result: Any, worded: Callable[[str], str] = str) -> None:
+    """Print how the table was read (stage `schema`), or the main results of a stage; worded: last change of a line."""
     lines = _schema(result) if stage == "schema" else headline_lines(result)
-    print("\n".join(f"memaudit: {printable(line)}" for line in lines), flush=True)
+    print("\n".join(f"memaudit: {printable(worded(line))}" for line in lines), flush=True)
 
 
 def _schema(facts: dict[str, Any]) -> list[str]:
@@ -272,6 +272,7 @@ def headline_lines(summary: dict[str, Any]) -> list[str]:
             f"of 100 {who} predicted as members, {_with_interval(share, '{:.0f}')} are in the data, if "
             f"{100 * float(rate):g} of 100 candidates are; without a leak {share['null']:g}{chance}"
         )
+    lines += [line for line in [audit_strength.alike(whole)] if line]
     lines += [] if auc["detected"] else [audit_strength.smallest_auc(whole)]
     lines += [] if strict else [audit_strength.smallest_tpr(whole)]
     lines += [audit_strength.white_box(whole)] if whole.white_box() else []

@@ -23,11 +23,13 @@ from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Column, Roles, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
-from memaudit.data.table_readings import CLASSIFICATION, FREE_TEXT, TableReadings, read_table, texts_of
+from memaudit.data.table_readings import CLASSIFICATION, TableReadings, read_table
 from memaudit.data.table_sources import fetch
+from memaudit.data.text_columns import FREE_TEXT
 
 FEWEST_ROWS = 60
 MOST_COLUMNS = 500
+MOST_NAMED = 5  # columns that an error names
 
 
 def take_in(request: Request, folder: Path) -> dict[str, Any]:
@@ -93,6 +95,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         with typed_slices(connection, features, rename, target, private) as cells:
             omitted = _omitted(connection, cells, features, readings, chosen, types)
             kept = [column for column in features if column.source not in omitted]
+            _readable(request, kept, omitted)
             taken = _copy(connection, request, cells, kept, target, private / "table.parquet")
     earlier = {name: column["left_out"] for name, column in (chosen or {}).items() if column["left_out"]}
     omitted |= {name: earlier.get(name, "by your choice") for name in sorted(unused)}
@@ -136,9 +139,8 @@ def _omitted(
 
     chosen: the user's schema, which decides on columns that number the rows; types: by column, as the user gave them.
     """
-    texts = texts_of(features, readings)
-    words = [name for name, why in texts.items() if why == FREE_TEXT and name not in types]
-    omitted = texts | cells.kinds_of_words(connection, words) | cells.without_value(connection)
+    declared = {column.source: FREE_TEXT for column in features if column.type == types.get(column.source) == "text"}
+    omitted = cells.text_reasons(connection, readings.codes) | declared | cells.without_value(connection)
     if chosen is None:
         numbers = cells.numbering_rows(connection)
         omitted |= {name: why for name, why in numbers.items() if name not in types}
@@ -147,7 +149,6 @@ def _omitted(
 
 def _copy(connection: Any, request: Request, cells: Slices, kept: Sequence[Column], target: str, table: Path) -> int:
     """Write the copy and return its number of rows. Raises AuditError where it cannot be audited; target: its SQL."""
-    _readable(request, kept)
     cells.check_range(connection, kept)
     _draw(connection, request, target, (*MISSING, *request.missing))
     with replacing(table) as temporary:
@@ -228,12 +229,14 @@ def _varying(connection: Any, table: Path, columns: Mapping[str, str]) -> None:
             raise AuditError(f"--infer {name!r}: the column has one value only, there is nothing to infer")
 
 
-def _readable(request: Request, kept: Sequence[Column]) -> None:
-    """Raise AuditError if no column is kept, or one that is to be compared is not."""
+def _readable(request: Request, kept: Sequence[Column], omitted: Mapping[str, str]) -> None:
+    """Raise AuditError if no column is kept, or one that is to be compared is not; omitted: reasons by column."""
     if not kept:
+        reasons = [f"{name!a}: {why}" for name, why in list(omitted.items())[:MOST_NAMED]]
+        reasons += [f"and {len(omitted) - MOST_NAMED} more"] if len(omitted) > MOST_NAMED else []
         raise AuditError(
-            "no column is left that a model can read, apart from the target: write numbers with a decimal point, and"
-            " name columns of categories with --categorical"
+            f"no column is left that a model can read ({'; '.join(reasons)}): write numbers with a decimal point, and "
+            "name columns of categories with --categorical"
         )
     for name in request.by:
         if name not in {column.source for column in kept}:

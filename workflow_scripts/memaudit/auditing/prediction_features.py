@@ -12,9 +12,10 @@ from memaudit.auditing.option_names import as_options
 from memaudit.common.arrays import Array, Mask
 from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
+from memaudit.data import text_columns
 from memaudit.data.column_schema import Column, Roles, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
-from memaudit.data.table_readings import FREE_TEXT, NUMBERS_ROWS, TOO_MANY_CODES, code_type
+from memaudit.data.table_readings import NUMBERS_ROWS, code_type
 
 MOST_CATEGORIES = 254  # with a code of its own; the boosted trees take 255
 DATA_ROW = re.compile(r"data row (\d+)")
@@ -23,13 +24,15 @@ DATA_ROW = re.compile(r"data row (\d+)")
 class Features(NamedTuple):
     """values: (row, column), NaN where missing, codes of categories where `categorical` (column,).
 
-    types: by column that is read, in order; left_out: the reason by column that is not.
+    types: by column that is read, in order; left_out: the reason by column that is not; texts: of these, columns of
+    words or codes.
     """
 
     values: Array
     categorical: Mask
     types: dict[str, str]
     left_out: dict[str, str]
+    texts: list[str]
 
 
 class Settings(NamedTuple):
@@ -59,15 +62,16 @@ def read_features(table: Path, sizes: Sequence[int], names: Sequence[str], setti
             columns = _columns(connection, kept, known, settings) if kept else []
         except AuditError as error:
             raise AuditError(in_place(str(error), sizes, names)) from None
+        words = {one.source: one.value for one in columns if one.type == "text"}
+        texts = text_columns.reasons(connection, "raw", words, settings.codes)
         frames = {one.source: _cells(connection, one) for one in columns if one.type != "text"}
-    left_out = dict.fromkeys(empty, "missing in every row")
-    words = [one.source for one in columns if one.type == "text"]
-    left_out |= {name: TOO_MANY_CODES if name in settings.codes else FREE_TEXT for name in words}
+    left_out = dict.fromkeys(empty, "missing in every row") | texts
     left_out |= {name: NUMBERS_ROWS for name, values in frames.items() if _numbers_rows(values, sizes)}
     used = {one.source: one.type for one in columns if one.source not in left_out}
     cells = [_as_numbers(frames[name], kind) for name, kind in used.items()]
     values = np.column_stack(cells) if cells else np.empty((sum(sizes), 0))
-    return Features(values, np.array([kind == "categorical" for kind in used.values()], np.bool_), used, left_out)
+    categorical = np.array([kind == "categorical" for kind in used.values()], np.bool_)
+    return Features(values, categorical, used, left_out, list(texts))
 
 
 def _columns(connection, kept: Sequence[str], known: Sequence[str], settings: Settings) -> list[Column]:

@@ -24,7 +24,6 @@ from memaudit.common.io import read_json, write_json, write_table
 from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import CODES, Reading
 from memaudit.data.number_formats import PERCENT
-from memaudit.data.table_readings import FREE_TEXT, TOO_MANY_CODES
 
 FEWEST = 60  # records, or persons, of either file
 COPY, FACTS = "predictions.parquet", "facts.json"
@@ -227,7 +226,7 @@ def _features(
 
 def _compared(every: pd.DataFrame, features: Features, request: PredictionRequest) -> pd.DataFrame:
     """Cells by which rows are compared: of all features, and of those that are left out for being words or codes."""
-    names = [*features.types, *(name for name, why in features.left_out.items() if why in (FREE_TEXT, TOO_MANY_CODES))]
+    names = [*features.types, *features.texts]
     return pd.DataFrame({name: cleaned(every[name], request) for name in names})
 
 

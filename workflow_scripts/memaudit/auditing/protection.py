@@ -89,8 +89,8 @@ def _unit(summary: Summary, facts: Mapping[str, Any]) -> str:
     if facts["group"]:
         return f"the person (or household) that the column {facts['group']} names, with all of its rows"
     unit = "one row of the table"
-    if summary.by_person():
-        unit = "rows with the same features and different targets together, called a person; else one row of the table"
+    if summary.nouns().alike:
+        unit = "rows with the same features and different targets together; else one row of the table"
     return f"{unit}; if a person has several rows, audit again with --group"
 
 

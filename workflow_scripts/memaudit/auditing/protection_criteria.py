@@ -50,7 +50,7 @@ def _singling_out(summary: Summary) -> Criterion:
 def _linkability(summary: Summary, grouped: bool) -> Criterion:
     findings = [_auc(summary)]
     if rows := summary.rows():
-        findings.append(Finding(measure="The same by single rows of a person (AUC)", value=rows.auc))
+        findings.append(Finding(measure=f"The same by single rows of a {summary.nouns().owner} (AUC)", value=rows.auc))
     linked = inference_findings.findings(summary, of_columns=False)
     findings += linked
     missing = (
@@ -168,7 +168,7 @@ def _testing(summary: Summary) -> Criterion:
 
 def _re_evaluation(summary: Summary) -> Criterion:
     findings = [
-        Finding(measure=f"Change of AUC with “{one.name}”: {one.verdict}", value=one.auc_difference)
+        Finding(measure=f"Change of AUC with “{one.called}”: {one.verdict}", value=one.auc_difference)
         for one in summary.mitigations
         if one.advised and one.auc_difference
     ]
@@ -202,7 +202,7 @@ def _differential_privacy(summary: Summary) -> Criterion:
 
 
 def _auc(summary: Summary) -> Finding:
-    measure = f"AUC of the strongest score, by {'person' if summary.by_person() else 'record'}"
+    measure = f"AUC of the strongest score, by {summary.nouns().owner if summary.by_person() else 'record'}"
     return Finding(measure=measure, value=summary.headline.auc, power=audit_strength.smallest_auc(summary))
 
 

@@ -7,18 +7,6 @@ from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing import audit_strength
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
-# What a mitigation is, by its name without a number, for the first screen.
-FORMS = {
-    "labels only": "answers without probabilities",
-    "predicted numbers only": "answers without densities",
-    "decimals": "rounded probabilities",
-    "bags": "averages over parts of the context",
-    "context": "smaller contexts",
-    "layer dropped": "without the most vulnerable tenth of the records",
-    "layer coarsened": "fewer details of the most vulnerable tenth of the records",
-    "keys": "k-anonymous keys inside the model",
-}
-AUC_DIGITS = 2  # of a change of the AUC as printed, by which it is judged (`mitigation_verdicts`)
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 
 
@@ -38,10 +26,8 @@ def in_short(summary: Summary) -> str:
     if attention_leaks(summary):
         start += " Show nobody its attention weights."
     if best := next(iter(helps(summary)), None):
-        kind = best.name.rstrip(" 0123456789")
-        form = f" ({FORMS[kind]})" if kind in FORMS else ""
         cost = f"{best.measure} by {100 * best.cost.estimate + 0.0:+.1f} points"
-        return f"{start} “{best.name}”{form} changes the AUC by {best.auc_difference.estimate:+.2f} and {cost}."
+        return f"{start} “{best.called}” changes the AUC by {best.auc_difference.estimate:+.2f} and {cost}."
     return f"{start} " + (
         "No mitigation is shown to help at little cost." if summary.stage == "full" else "No mitigation is tested yet."
     )
@@ -115,7 +101,7 @@ def _by_reason(mitigations: list[Mitigation]) -> str:
     reasons: dict[str, list[str]] = {}
     for one in mitigations:
         for reason in one.verdict.split("; "):
-            reasons.setdefault(reason, []).append(f"“{one.name}”")
+            reasons.setdefault(reason, []).append(f"“{one.called}”")
     return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
 
 
@@ -136,9 +122,9 @@ def _act_on_list(summary: Summary) -> str:
     listed = f"such a list of one row of each {summary.nouns().owner}" if summary.by_person() else "this list"
     return (
         "Two halves of the shadow contexts name the same records more often than by chance, and of "
-        f"{listed} as many other contexts are expected to name {again.estimate:.0%} again, and at least "
-        f"{again.low:.0%}, so you can act on it: ask {summary.nouns().consent} for consent, or leave them out. "
-        "Then audit again: other records may become vulnerable."
+        f"{listed} as many other contexts are expected to name {100 * again.estimate:.0f} % again, and at least "
+        f"{100 * again.low:.0f} %, so you can act on it: ask {summary.nouns().consent} for consent, or leave them "
+        "out. Then audit again: other records may become vulnerable."
     )
 
 
@@ -157,15 +143,15 @@ def _shown(best: Mitigation, others: list[Mitigation]) -> str:
     """Which mitigations are shown to help, and which of these lowers the AUC most; others may lower it more."""
     what = f"shown to lower the leak and to cost at most 2 points of {best.measure}"
     if not others:
-        return f"only “{best.name}” is {what}:"
-    return f"{_named([best, *others])} are {what}. Of these “{best.name}” lowers the leak most:"
+        return f"only “{best.called}” is {what}:"
+    return f"{_named([best, *others])} are {what}. Of these “{best.called}” lowers the leak most:"
 
 
 def _of_keys(summary: Summary) -> str:
     """What k-anonymous keys change for who reads attention; empty where they were not tested."""
     tested = [one for one in summary.mitigations if one.attack == WHITE_BOX and one.auc_difference]
     return "".join(
-        f"; “{one.name}” changes its AUC by {one.auc_difference.estimate:+.2f} [{one.auc_difference.low:+.2f}, "
+        f"; “{one.called}” changes its AUC by {one.auc_difference.estimate:+.2f} [{one.auc_difference.low:+.2f}, "
         f"{one.auc_difference.high:+.2f}], to {one.auc.estimate:.2f}"
         for one in tested
         if one.auc_difference.low is not None
@@ -173,14 +159,14 @@ def _of_keys(summary: Summary) -> str:
 
 
 def _named(mitigations: list[Mitigation]) -> str:
-    return ", ".join(f"“{one.name}”" for one in mitigations)
+    return ", ".join(f"“{one.called}”" for one in mitigations)
 
 
 def _of_noisy_copies(one: Mitigation) -> str:
     """What an adversary with many queries detects in spite of the mitigation; it does not undo it (`advised`)."""
     if one.auc_difference is None or one.auc_difference.high is None:
         return f"Many queries of labels could not be tested against it{f': {one.reason}' if one.reason else ''}."
-    if round(one.auc_difference.high, AUC_DIGITS) < 0:
+    if one.auc_falls:
         return "With many queries of labels near the record, too, the strongest attack detects less than without it."
     return "Whether many queries of labels near the record detect as much in spite of it cannot be told."
 

@@ -14,12 +14,14 @@ class RowNouns:
     """Words for rows, for what is accused, and for those whom a leak concerns.
 
     noun: plural, of --records; empty: rows are records of people. by_person: whether several rows are accused together.
-    fitted: whether the model is fitted on its rows, and has no context that it reads.
+    fitted: whether the model is fitted on its rows, and has no context that it reads. alike: whether those accused
+    together have equal features, and no column says to whom they belong: such rows count as one record.
     """
 
     noun: str = ""
     by_person: bool = False
     fitted: bool = False
+    alike: bool = False
 
     @property
     def rows(self) -> str:
@@ -29,11 +31,15 @@ class RowNouns:
     @property
     def owner(self) -> str:
         """What several rows belong to."""
+        if self.alike:
+            return "record"
         return "group" if self.noun else "person"
 
     @property
     def owners(self) -> str:
-        """Plural of `owner`: "persons", "groups of modules"."""
+        """Plural of `owner`: "persons", "groups of modules"; of rows alike "records", "modules"."""
+        if self.alike:
+            return self.rows
         return f"groups of {self.noun}" if self.noun else "persons"
 
     @property

@@ -56,10 +56,12 @@ def counts(table: pd.DataFrame) -> dict[str, float]:
 
 def _table(facts: Mapping[str, Any], deduplication: Mapping[str, float], split: Mapping[str, float]) -> Table:
     """Facts of the table, with what is left of it without duplicates and in the split."""
+    disputed = int(facts["taken"] - deduplication["duplicates"] - deduplication["records"])
     return Table(
         **{name: facts[name] for name in ("rows", "without_target", "taken", "task", "kind", "sha256")},
         duplicates=int(deduplication["duplicates"]),
-        disputed=int(facts["taken"] - deduplication["duplicates"] - deduplication["records"]),
+        disputed=disputed,
+        alike=int(deduplication["conflicting_records"]) - disputed,
         records=int(split["members"] + split["nonmembers"]),
         columns=sum(column["use"] for column in facts["columns"].values()),
     )

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing.inference_parts import Inference
+from memaudit.auditing.mitigation_names import called
 from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.row_nouns import RowNouns
 from memaudit.auditing.score_curves import Curves
@@ -31,6 +32,11 @@ class Table(Part):
     duplicates: int = Field(description="of these, equal to another row: they count once")
     disputed: int = Field(
         description="of these, with the features of a row that has another target, and dropped (with persons)"
+    )
+    alike: int = Field(
+        0,
+        description="of these, with the features of a row that has another target, and kept (without persons): such "
+        "rows count as one record",
     )
     records: int = Field(description="records that were queried, after duplicates and sampling")
     columns: int
@@ -177,6 +183,12 @@ class Mitigation(Part):
     p_value: float | None = Field(None, description="that it does not lower the leak at little cost; Holm's correction")
     auc_low: float | None = Field(None, description="change of AUC, interval for the best of all that were tested")
     auc_high: float | None = None
+    auc_falls: bool = Field(False, description="whether the interval of the change of AUC lies below 0 as printed")
+
+    @property
+    def called(self) -> str:
+        """What it is, in words."""
+        return called(self.name)
 
     @property
     def cost(self) -> Value | None:
@@ -288,7 +300,7 @@ class Summary(Part):
 
     @property
     def headline(self) -> Adversary:
-        """Results of the strongest score that the threats permit, by person where persons have several records."""
+        """Results of the strongest score that the threats permit, by person where several rows are accused together."""
         return next(one for records in ("persons", "members") for one in self._strongest(records))
 
     def strict_leak(self) -> bool:
@@ -305,12 +317,13 @@ class Summary(Part):
         return next(iter(self._strongest("members")), None) if self.by_person() else None
 
     def by_person(self) -> bool:
-        """Whether persons are accused, not rows."""
+        """Whether several rows are accused together: those of a person, or those that differ in the target alone."""
         return bool(self._strongest("persons"))
 
     def nouns(self) -> RowNouns:
         """What rows, and those that are accused, are called."""
-        return RowNouns(self.rows_are, self.by_person(), self.fitted)
+        by_person = self.by_person()
+        return RowNouns(self.rows_are, by_person, self.fitted, alike=by_person and self.table.alike > 0)
 
     def scores(self) -> list[Adversary]:
         """Every score of the same answers, on what the headline attacks, the largest AUC first."""

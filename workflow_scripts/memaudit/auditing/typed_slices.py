@@ -4,7 +4,7 @@ One query over all columns of a wide table needs more memory than the engine has
 Slices are scratch files beside the copy of the table; their lines have the order of the view `raw`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,12 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from memaudit.common.errors import AuditError
+from memaudit.data import text_columns
 from memaudit.data.column_schema import COLUMNS_PER_QUERY, Column
 from memaudit.data.duckdb_engine import literal, parquet
 from memaudit.data.table_readings import numbering
 
 LARGEST = 3.4e38  # of single precision, in which models compute
-UNIQUE = 0.9  # different values of an identifier, at least, as a share of its rows
-SHORT = 40.0  # characters of an identifier's or a category's value, at most, in the mean
 
 
 @dataclass(frozen=True)
@@ -59,22 +58,13 @@ class Slices:
             reasons |= numbering(connection, parquet(file), numbers)
         return reasons
 
-    def kinds_of_words(self, connection: DuckDBPyConnection, names: Sequence[str]) -> dict[str, str]:
-        """Columns of words (names) that are no free text but identifiers or categories, with the reason to leave them.
-
-        Words of an identifier have no blanks and hardly repeat; names of categories are short and repeat.
-        """
-        counts = ("count({})", "count(DISTINCT {})", "avg(length({}))", r"count_if(regexp_matches({}, '\s'))")
-        reasons = {}
-        for name, (rows, distinct, length, blanks) in self.counted(connection, *counts, kind="text").items():
-            if name not in names or not rows:
-                continue
-            unique = distinct >= UNIQUE * rows
-            if unique and not blanks and length <= SHORT:
-                reasons[name] = "an identifier: hardly any value repeats"
-            elif not unique and length <= SHORT:
-                reasons[name] = f"too many categories ({distinct})"
-        return reasons
+    def text_reasons(self, connection: DuckDBPyConnection, codes: Collection[str]) -> dict[str, str]:
+        """Columns of texts that are no categories, with the reason; codes: columns of texts such as 00123."""
+        found = {}
+        for file, columns in self.columns.items():
+            texts = {column.source: safe for column, safe in columns if column.type == "text"}
+            found |= text_columns.reasons(connection, parquet(file), texts, codes)
+        return found
 
     def check_range(self, connection: DuckDBPyConnection, kept: Sequence[Column]) -> None:
         """Raise AuditError for a number that is infinite in single precision, in a column that is kept."""

@@ -66,7 +66,7 @@ def deduplicate(
         grouped = _write(connection, policy, temporary)
         connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet({literal(temporary)})")
         schema = _schema(connection, dataset, features, target, policy.task, grouped)
-        unread = {name: f"{why}, which only models of text read" for name, why in texts.items()}
+        unread = {name: f"{why} (read by models of text alone)" for name, why in texts.items()}
         schema |= {"left_out": left_out, "readings": {**remarks, **unread}}
     counts |= {"records": schema["records"], "units": schema["units"]}
     method = f"duplicates: {policy.duplicates}; conflicts: {policy.conflicts}"

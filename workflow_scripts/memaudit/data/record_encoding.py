@@ -39,7 +39,7 @@ def encode(
     texts = [column["name"] for column in schema["columns"] if column["type"] == "text"]
     if texts and not reads_text:
         raise AuditError(
-            f"column {', '.join(map(repr, texts))} is free text, which this model cannot read; "
+            f"column {', '.join(map(repr, texts))} holds texts that are no categories, which this model cannot read; "
             "`drop` it in the catalogue"
         )
     features = [_numbers(records[column["name"]], column) for column in schema["columns"]]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from memaudit.common.errors import AuditError
+from memaudit.data import text_columns
 from memaudit.data.column_readings import CODES, DATE, NUMERIC, Choices, Reading, read_columns
 from memaudit.data.column_schema import COLUMNS_PER_QUERY, Column, Roles, check_roles, cleaned, infer
 from memaudit.data.duckdb_engine import identifier, literal, parquet
@@ -21,7 +22,6 @@ TEXTS = ("VARCHAR", "ENUM")
 ZONED = "TIMESTAMP WITH TIME ZONE"
 DATES = ("DATE", "TIMESTAMP")
 TYPED = (*DATES, "DECIMAL")  # Parquet types that are recorded
-FREE_TEXT, TOO_MANY_CODES = "free text", "codes of too many values"  # why columns of texts are left out
 NUMBERS_ROWS = "numbers the rows"
 DAYS = "days since 1970-01-01"
 
@@ -68,7 +68,9 @@ def read_features(
     features = [column for column in found if column.source not in left_out]
     if not features:
         raise AuditError(f"no features are left: {described(left_out)[0]}; a type of a column under `types` keeps it")
-    return ReadTable(features, target, left_out, texts_of(detected, readings), readings.remarks, readings.task)
+    texts = {column.source: column.value for column in detected if column.type == "text"}
+    why = text_columns.reasons(connection, "raw", texts, readings.codes)
+    return ReadTable(features, target, left_out, why, readings.remarks, readings.task)
 
 
 def read_table(
@@ -92,7 +94,10 @@ def read_table(
         texts[name] = target
     types = dict(choices.types) | ({name: NUMERIC} if task == REGRESSION else {})
     readings = dict(read_columns(connection, table, texts, replace(choices, types=types, target=name)))
-    readings |= {name: _of_native(name, natives[name]) for name in names if natives[name].startswith(TYPED)}
+    # A type that was named needs no remark, unless the cells are changed.
+    typed = [name for name in names if natives[name].startswith(TYPED)]
+    typed = [name for name in typed if name not in choices.types or natives[name] == ZONED]
+    readings |= {name: _of_native(name, natives[name]) for name in typed}
     values = {name: one.value for name, one in readings.items() if one.value}
     remarks = {name: one.remark for name, one in readings.items() if one.remark}
     one = readings.get(name, Reading())
@@ -102,12 +107,6 @@ def read_table(
     _view(connection, raw, values)
     codes = {name: code_type(connection, texts[name]) for name in names if readings.get(name, Reading()).kind == CODES}
     return TableReadings(codes, remarks, CLASSIFICATION if one.kind == CODES else task)
-
-
-def texts_of(features: Iterable[Column], readings: TableReadings) -> dict[str, str]:
-    """Columns of texts that are no categories, with the reason why most models do not read them."""
-    texts = [column.source for column in features if column.type == "text"]
-    return {name: TOO_MANY_CODES if name in readings.codes else FREE_TEXT for name in texts}
 
 
 def numbering_rows(connection: DuckDBPyConnection, features: Iterable[Column]) -> dict[str, str]:

@@ -143,7 +143,8 @@ def readable(schema: Mapping[str, Any]) -> None:
     for column in schema["columns"]:
         if column["type"] == "text" and not column.get("categories"):
             raise AuditError(
-                f"column {column['name']!r} is free text, which this model cannot read; `drop` it in the catalogue"
+                f"column {column['name']!r} holds texts that are no categories, which this model cannot read; "
+                "`drop` it in the catalogue"
             )
 
 

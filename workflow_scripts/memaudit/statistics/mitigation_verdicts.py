@@ -45,7 +45,8 @@ class Verdict(NamedTuple):
     """What is known of a mitigation.
 
     p_value: that it does not lower the leak at little cost, Holm's correction, None where it was not tested; verdict:
-    in words, "" for references; auc_low, auc_high: interval of the change of AUC for the best of all that were tested.
+    in words, "" for references; auc_low, auc_high: interval of the change of AUC for the best of all that were tested;
+    auc_falls: whether the interval of the change of AUC lies below 0 as printed, under any attack.
     """
 
     advised: bool = False
@@ -53,10 +54,11 @@ class Verdict(NamedTuple):
     p_value: float | None = None
     auc_low: float | None = None
     auc_high: float | None = None
+    auc_falls: bool = False
 
 
 def verdicts(mitigations: Sequence[Mitigation], strict_leak: bool) -> list[Verdict]:
-    """The verdict on each mitigation, in their order; an empty one for references and for other attacks.
+    """The verdict on each mitigation, in their order; without words for references and for other attacks.
 
     strict_leak: whether the headline detects a leak at the strict false positive rate, which must fall then, too.
     """
@@ -65,15 +67,17 @@ def verdicts(mitigations: Sequence[Mitigation], strict_leak: bool) -> list[Verdi
     queried = {one.name: one for one in mitigations if one.attack == QUERIES}
     found = []
     for one in mitigations:
+        lower = one.auc_difference is not None and falls(one.auc_difference)
         if one not in candidates:
-            found.append(Verdict())
+            found.append(Verdict(auc_falls=lower))
             continue
         p_value = tested.get(one.name)
         problems = _problems(one, strict_leak) + _undone(queried.get(one.name))
         if not problems and p_value > SIGNIFICANT:
             problems = [f"not beyond chance for the best of {len(tested)} mitigations"]
         ends = simultaneous(one.auc_difference, len(tested)) if one.name in tested else (None, None)
-        found.append(Verdict(not problems, "; ".join(problems) or "lowers the leak at little cost", p_value, *ends))
+        words = "; ".join(problems) or "lowers the leak at little cost"
+        found.append(Verdict(not problems, words, p_value, *ends, lower))
     return found
 
 

@@ -1,9 +1,13 @@
 """A line for every job that starts: what runs, how much is done, how long is left."""
 
 import logging
+import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from math import ceil
+
+from memaudit.common.project_paths import CALLED_FROM
 
 # So long a run is taken to go at the expected pace; from then on its own pace decides more and more.
 WARM_UP = 30.0
@@ -11,6 +15,15 @@ WARM_UP = 30.0
 # (true time left 1 to 3 times the estimate), a smoke run (.8 to 1.3) and one beside other work (.4 to 2), 91, 100 and
 # 73 % of the lines had the true time left in their range.
 SPREAD = 2.0
+# What Snakemake adds to a job of this machine that has ended with a line of its own. A job that is killed says nothing:
+# its line ("died with <Signals.SIGKILL: 9>") is another one.
+ECHO = re.compile(
+    r"RuleException:\nCalledProcessError in file .*returned non-zero exit status \d+\.$"
+    r"|Exiting because a job execution failed\. Look (above|below) for error messages$"
+    r"|WorkflowError:\nAt least one job did not complete successfully\.$"
+    r"|Shutting down, this might take some time\.$",
+    re.DOTALL,
+)
 
 
 class Progress(logging.Handler):
@@ -40,7 +53,8 @@ class Progress(logging.Handler):
             time_left = f", {self._time(sum(left))} left" if self._timed else ""
             self._tell(f"memaudit: {done}{time_left}; {name} starts")
         elif event == "job_error":
-            self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(record.log)}")
+            logs = [os.path.relpath(log, os.environ.get(CALLED_FROM, ".")) for log in record.log]
+            self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(logs)}")
 
     def _time(self, left: float) -> str:
         pace = (self._seconds - left + WARM_UP * self._workers) / (self._clock() - self._began + WARM_UP)
@@ -55,6 +69,21 @@ def between(seconds: float) -> str:
     if high > 5400:
         return f"{low / 3600:.1f} to {high / 3600:.1f} h"
     return f"{low / 60:.0f} to {ceil(high / 60)} min" if low > 30 else f"up to {ceil(high / 60)} min"
+
+
+class WithoutEcho(logging.Filter):
+    """Keeps from the screen what Snakemake adds to the line of a job that has failed; its log file has all of it.
+
+    local: whether jobs run on this machine, and print their own lines: of others Snakemake shows the log.
+    """
+
+    def __init__(self, local: bool) -> None:
+        super().__init__()
+        self._local = local
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        own = self._local and getattr(record, "event", None) == "job_error"
+        return not own and not ECHO.match(str(record.msg))
 
 
 class Brief(logging.Filter):

@@ -39,7 +39,7 @@ def key(mitigations: Sequence[Mitigation]) -> list[Entry]:
     return [
         Entry(
             number,
-            one.name,
+            one.called,
             f"AUC {change(one.auc_difference)}, {one.measure} {change(one.cost, 1, 100)} points",
             one.verdict or "for comparison",
             one.advised,
@@ -82,7 +82,7 @@ def mitigation_plane(mitigations: Sequence[Mitigation]) -> Picture:
 
 
 def _advised(shown: Sequence[Mitigation]) -> str:
-    names = ", ".join(f"“{one.name}”" for one in shown if one.advised)
+    names = ", ".join(f"“{one.called}”" for one in shown if one.advised)
     first = f"Filled marks are advised: {names}" if names else "None is advised"
     return (
         f"{first}. A mark in the region is not enough: both intervals must lie in it after a correction for the choice "

@@ -1,0 +1,90 @@
+"""Callers of `memaudit.audit` are told of its arguments, not of options of the command."""
+
+import ast
+import inspect
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import memaudit
+from memaudit.auditing import (
+    api,
+    argument_names,
+    audit_strength,
+    estimator_import,
+    intake,
+    model_choice,
+    option_names,
+    optional_studies,
+    pdf_page,
+    person_columns,
+    protection,
+    recommendations,
+    row_nouns,
+    source_file,
+    table_columns,
+    typed_slices,
+    working_folder,
+)
+from memaudit.auditing.argument_names import as_arguments
+from memaudit.common.errors import AuditError
+
+# All that raises errors, or words lines of the screen, between the call of an audit and its first job.
+INTAKE = (
+    intake, source_file, table_columns, person_columns, typed_slices, option_names, working_folder, estimator_import,
+    model_choice, optional_studies, pdf_page, protection, row_nouns, audit_strength, recommendations,
+)  # fmt: skip
+OF_FILES = {"delimiter", "encoding"}  # a table in memory has none
+
+
+def texts(module):
+    """The string constants of a module, those of f-strings too."""
+    tree = ast.parse(inspect.getsource(module))
+    return [one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+@pytest.mark.parametrize("module", INTAKE, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_every_option_of_a_message_is_an_argument_of_the_audit(module):
+    left = {name for text in texts(module) for name in re.findall(r"--([a-z-]*[a-z])", as_arguments(text))}
+    assert left <= OF_FILES
+
+
+@pytest.mark.parametrize("option", argument_names.ARGUMENTS)
+def test_every_argument_that_is_named_can_be_given(option):
+    given = argument_names.ARGUMENTS[option]
+    taken = {*inspect.signature(api.audit).parameters, *argument_names.OF_TABLES}
+    assert given in taken | set(inspect.signature(api.runner.Settings).parameters)
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("50 rows are too few: give a larger --rows", "50 rows are too few: give a larger rows="),
+        ("--group 'g': missing; give --lone-rows: a row", "groups: missing; give lone_rows=True: a row"),
+        ("--infer 'it\\'s --by': is left out", "infer='it\\'s --by': is left out"),
+        ("--base-rates: must be", "base_rates: must be"),
+        ("which --task regression needs", "which task='regression' needs"),
+        ("give another folder with --into", "give another folder with into="),
+        ("--epsilon: needs --public FILE", "epsilons: needs public=FILE"),
+        ("column '--rows' holds words", "column '--rows' holds words"),
+        ("see snakemake --dry-run", "see snakemake --dry-run"),
+    ],
+)  # fmt: skip
+def test_options_become_arguments(message, told):
+    assert as_arguments(message) == told
+
+
+def test_the_audit_takes_the_arguments_that_its_errors_name(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80)})
+    with pytest.raises(AuditError, match=r"^30 rows with a target .*: give a larger rows=$"):
+        memaudit.audit(X, np.arange(80) % 2, rows=30)
+    with pytest.raises(AuditError, match=r"^groups: missing in data row 3; .* give lone_rows=True"):
+        memaudit.audit(X, np.arange(80) % 2, groups=[None if n == 2 else f"p{n // 2}" for n in range(80)])
+    with pytest.raises(AuditError, match=r"^drop: the table has no column 'c'"):
+        memaudit.audit(X, np.arange(80) % 2, drop=["c"])
+    (tmp_path / "else").touch()
+    with pytest.raises(AuditError, match=r"give another one with into=$"):
+        memaudit.audit(X, np.arange(80) % 2, into=tmp_path)
