@@ -135,7 +135,7 @@ def test_python_leaves_no_copy_of_a_table_that_is_refused(tmp_path, monkeypatch)
 def test_a_failed_audit_tells_its_cause_and_no_folder_that_is_gone(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     X = np.random.default_rng(0).normal(size=(80, 2))
-    with pytest.raises(AuditError, match=r"the quick stage has failed \(.*LinearSVC") as error:
+    with pytest.raises(AuditError, match=r"a job of the first numbers has failed \(.*LinearSVC") as error:
         memaudit.audit(X, np.arange(80) % 2, model="sklearn.svm.LinearSVC", quick=True)
     assert "with into=FOLDER its files and Snakemake's messages are kept" in str(error.value)
     assert str(tmp_path) not in str(error.value)

@@ -117,7 +117,7 @@ def audit(
         if into is not None:
             raise
         raise AuditError(
-            f"the {error.stage} stage has failed ({error.cause or 'no job says why'}); with into=FOLDER its files and "
+            f"{error.what} ({error.cause or 'no job says why'}); with into=FOLDER its files and "
             "Snakemake's messages are kept"
         ) from None
     finally:

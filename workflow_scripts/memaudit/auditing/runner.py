@@ -35,6 +35,7 @@ from memaudit.common.project_paths import CALLED_FROM
 from memaudit.common.snakemake_command import snakemake_command
 
 LOG = "snakemake.log"
+COMPUTED = {"quick": "the first numbers", "full": "the whole audit", "predictions": "the audit of predictions"}
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
 # Settings of the config, too.
 PASSED_ON = ("shown", "show_values", "finetune", "context_rows", "owner", "review_by", "records")
@@ -253,10 +254,9 @@ class StageError(AuditError):
     """A stage has failed; cause: what its last failed job said to users, None if it said nothing."""
 
     def __init__(self, stage: str, cause: str | None, log: Path) -> None:
-        self.stage, self.cause = stage, cause
+        self.what, self.cause = f"a job of {COMPUTED[stage]} has failed", cause
         super().__init__(
-            f"the {stage} stage has failed; Snakemake's messages are in {str(log)!a}. The same command continues where "
-            "it stopped"
+            f"{self.what}; Snakemake's messages are in {str(log)!a}. The same command continues where it stopped"
         )
 
 

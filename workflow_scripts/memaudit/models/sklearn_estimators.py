@@ -131,7 +131,7 @@ def _attempt(place: int, task: Any, model: Pipeline, *arguments: Any) -> Any:
             return task(clone(model), *arguments)
     except refusals as error:
         raise AuditError(
-            f"context {place} of the batch: the estimator fails ({reason(error)}); change `params`, or its class"
+            f"context {place} of the batch: the estimator fails ({reason(error)}); change its parameters, or its class"
         ) from error
 
 

@@ -158,7 +158,8 @@ def open_table(dataset: str, records: str, schema: str, splits: str, canaries: s
     kept = [column for column in facts["columns"] if not (free_text == "leave_out" and column["type"] == "text")]
     if not kept:
         raise AuditError(
-            f"iclmem, data set {dataset}: all columns are free text, which the model cannot read; leave it out"
+            f"iclmem, data set {dataset}: all columns hold texts that are no categories, which the model cannot read; "
+            "leave it out"
         )
     left_out = len(facts["columns"]) - len(kept)
     grid = read_grid(canaries) if canaries else None
