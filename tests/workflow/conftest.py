@@ -13,6 +13,7 @@ import pytest
 from conftest import PROJECT, with_library
 
 from memaudit.rehearsal import warm_interpreter
+from memaudit.workflow.digest import KEPT
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
 SMOKE = ["--configfile", "config/smoke.yaml"]
@@ -32,6 +33,10 @@ class Checkout:
             symlinks=True,
         )
         shutil.copytree(PROJECT / "results/bench", folder / "results/bench")
+        # As in a user's clone, hashes of code are kept; the project's own are of the same files.
+        (folder / ".git").mkdir()
+        if (PROJECT / KEPT).exists():
+            shutil.copytree(PROJECT / KEPT, folder / KEPT, ignore=shutil.ignore_patterns(".*"))
         (folder / ".venv-synth").symlink_to(PROJECT / ".venv-synth")
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
