@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import warm_scripts
 from conftest import PROJECT, with_library
 
-from memaudit.rehearsal import warm_interpreter
 from memaudit.workflow.digest import KEPT
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
@@ -82,10 +82,9 @@ def of_script(rule: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def warm_environment(tmp_path_factory) -> Iterator[dict[str, str]]:
+def warm_environment() -> dict[str, str]:
     """Environment in which jobs are forked from a warm interpreter, which is started once."""
-    with warm_interpreter.warm(tmp_path_factory.mktemp("warm"), os.environ, online=False) as environment:
-        yield environment
+    return warm_scripts.environment()
 
 
 @pytest.fixture(scope="module")
