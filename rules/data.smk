@@ -110,6 +110,6 @@ rule data_split_records:
         code=digest("data_split_records", env="data"),
         seed=config["seed"],
         settings=DATA.split,
-        limits=lookup("datasets/{dataset}/limits", within=config),
+        limits=lambda wildcards: config["datasets"][wildcards.dataset]["limits"],
     script:
         "../workflow_scripts/data/split_records.py"

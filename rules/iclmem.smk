@@ -34,7 +34,7 @@ rule iclmem_draw_splits:
         queries=lambda wildcards: ICLMEM.arms.query_counts(wildcards.dataset),
         context=lambda wildcards: ICLMEM.arms.context_counts(wildcards.dataset),
         placebos=lambda wildcards: ICLMEM.arms.control_count(wildcards.dataset),
-        limits=lookup("datasets/{dataset}/limits", within=config),
+        limits=lambda wildcards: config["datasets"][wildcards.dataset]["limits"],
     script:
         "../workflow_scripts/iclmem/draw_splits.py"
 

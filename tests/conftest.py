@@ -41,6 +41,15 @@ def with_library(project: Path = PROJECT, given: Mapping[str, str] = os.environ)
     return dict(given) | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def warm_interpreter_ends() -> Iterator[None]:
+    """What some test has started does not outlive the session."""
+    yield
+    import warm_scripts
+
+    warm_scripts.end()
+
+
 @pytest.fixture(scope="session")
 def project() -> Path:
     return PROJECT

@@ -2,8 +2,9 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
+
+import warm_scripts
 
 from memaudit.attacks.score_matrices import gather
 from memaudit.common.io import read_grid
@@ -28,7 +29,7 @@ def draw(project, folder, arm, code=0, **params):
 
 
 def run(project, folder, script, inputs, outputs, params, wildcards, code=0):
-    command = [sys.executable, str(script_of(script)), "--input", *inputs, "--output", *outputs]
+    command = [warm_scripts.python(), str(script_of(script)), "--input", *inputs, "--output", *outputs]
     command += ["--params", json.dumps(params), "--wildcards", json.dumps(wildcards)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr

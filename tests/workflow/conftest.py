@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import warm_scripts
 from conftest import PROJECT, with_library
 
-from memaudit.rehearsal import warm_interpreter
+from memaudit.workflow.digest import KEPT
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
 SMOKE = ["--configfile", "config/smoke.yaml"]
@@ -32,6 +33,10 @@ class Checkout:
             symlinks=True,
         )
         shutil.copytree(PROJECT / "results/bench", folder / "results/bench")
+        # As in a user's clone, hashes of code are kept; the project's own are of the same files.
+        (folder / ".git").mkdir()
+        if (PROJECT / KEPT).exists():
+            shutil.copytree(PROJECT / KEPT, folder / KEPT, ignore=shutil.ignore_patterns(".*"))
         (folder / ".venv-synth").symlink_to(PROJECT / ".venv-synth")
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
@@ -77,10 +82,9 @@ def of_script(rule: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def warm_environment(tmp_path_factory) -> Iterator[dict[str, str]]:
+def warm_environment() -> dict[str, str]:
     """Environment in which jobs are forked from a warm interpreter, which is started once."""
-    with warm_interpreter.warm(tmp_path_factory.mktemp("warm"), os.environ, online=False) as environment:
-        yield environment
+    return warm_scripts.environment()
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 
 import numpy as np
 import pytest
+import warm_scripts
 from lira_grids import call
 from neighbour_folder import write_wine
 
@@ -30,7 +30,7 @@ def queried(folder, shard, size):
     names = ("records.parquet", "schema.json", "design.nc", "model.json")
     inputs = [f"{name.split('.')[0]}={name}" for name in names]
     output = f"{size}-{shard}.nc"
-    command = [sys.executable, str(script_of("lira_query_shadows")), "--input", *inputs, "--output", output]
+    command = [warm_scripts.python(), str(script_of("lira_query_shadows")), "--input", *inputs, "--output", output]
     command += ["--params", json.dumps({"seed": 1, "shard": size, "code": "by hand"})]
     command += ["--wildcards", json.dumps({"dataset": "wine", "grid": "efficient", "shard": str(shard)})]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

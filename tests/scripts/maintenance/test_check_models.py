@@ -2,11 +2,11 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
 import small_packages
 import torch
+import warm_scripts
 from conftest import PROJECT
 
 from memaudit.rehearsal import small_tabpfn
@@ -20,7 +20,7 @@ SHIPPED = ENTRY | {"path": str(PROJECT / "resources/tabicl-small/tabicl-small.ck
 def check(entry, uses=(), **environment):
     params = {"device": bool(environment), "models": {"mine": entry}, "uses": {"mine": list(uses)}}
     command = [
-        sys.executable,
+        warm_scripts.python(),
         str(PROJECT / "workflow_scripts/maintenance/check_models.py"),
         "--params",
         json.dumps(params),

@@ -175,7 +175,8 @@ def _read_folder(folder: str | Path) -> tuple[set[str], dict[str, str], dict[str
 def _take(name: str, content: Any, hashes: dict[str, str], texts: dict[str, bytes]) -> None:
     if name == SUMS or re.fullmatch(r"results/[^/]+/provenance/.+\.json", name):
         texts[name] = content.read()
-        content.seek(0)
+        # To seek back in a packed archive is to unpack it again from its beginning.
+        content = io.BytesIO(texts[name])
     hashes[name] = hashlib.file_digest(content, "sha256").hexdigest()
 
 

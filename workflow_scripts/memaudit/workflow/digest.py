@@ -69,13 +69,11 @@ def code(rule: str, loads: str | None = None) -> str:
 
     Kept in `KEPT` of a clone for the files as they are: parsing them takes seconds of each start.
     """
-    name, files = f"{rule} {loads or ''}".strip(), _files_at_first()
+    name, files = f"{rule} {loads or ''}".strip(), _all_files()
     if known := _kept(name, files):
         return known
     found = _code(rule, loads)
-    # Of files that were edited meanwhile it is not known which ones were parsed.
-    if _all_files() == files:
-        _keep(name, files, found)
+    _keep(name, files, found)
     return found
 
 
@@ -101,18 +99,21 @@ def _keep(name: str, files: str, found: str) -> None:
 
 
 @cache
-def _files_at_first() -> str:
-    """`_all_files` before this process has parsed the first of them."""
-    return _all_files()
+def _read() -> dict[Path, bytes]:
+    """Every file below `SCRIPTS`, read once: the files that are hashed and parsed are the same ones, edited or not."""
+    found = {}
+    for folder, folders, names in os.walk(SCRIPTS):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        found |= {path: path.read_bytes() for name in names if (path := Path(folder, name)).is_file()}
+    return found
 
 
+@cache
 def _all_files() -> str:
     """Hash of this Python's version and of every file below `SCRIPTS`, on which the hash of any code depends."""
     whole = hashlib.sha256(sys.version.encode())
-    for path in sorted(SCRIPTS.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            content = hashlib.sha256(path.read_bytes()).digest()
-            whole.update(str(path.relative_to(SCRIPTS)).encode() + b"\0" + content)
+    for path, content in sorted(_read().items()):
+        whole.update(str(path.relative_to(SCRIPTS)).encode() + b"\0" + hashlib.sha256(content).digest())
     return whole.hexdigest()
 
 
@@ -153,7 +154,12 @@ def closure(rule: str, loads: str | None = None, *, plumbing: bool = True) -> se
 def templates(modules: set[Path]) -> set[Path]:
     """Files that modules fill in: all that stand in a folder `templates` beside one of them."""
     folders = {path.parent / "templates" for path in modules}
-    return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
+    return {path for path in _all_templates() if not folders.isdisjoint(path.parents)}
+
+
+@cache
+def _all_templates() -> set[Path]:
+    return {path for path in _read() if "templates" in path.relative_to(SCRIPTS).parts}
 
 
 def imports(path: Path) -> tuple[str, ...]:
@@ -161,6 +167,7 @@ def imports(path: Path) -> tuple[str, ...]:
     return _module(path).imports
 
 
+@cache
 def _is_plumbing(path: Path) -> bool:
     library = SCRIPTS / "memaudit"
     return path.is_relative_to(library / "workflow") or path in {library / name for name in PLUMBING}
@@ -174,14 +181,15 @@ def _pins(path: Path) -> bytes:
 
 @cache
 def _template(path: Path) -> bytes:
-    return hashlib.sha256(path.name.encode() + b"\0" + path.read_bytes()).digest()
+    return hashlib.sha256(path.name.encode() + b"\0" + _read()[path]).digest()
 
 
 @cache
 def _module(path: Path) -> Module:
     """A module's syntax without docstrings, texts of raised errors and imports from memaudit; and what it imports."""
-    _files_at_first()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if path not in _read():
+        raise FileNotFoundError(path)
+    tree = ast.parse(_read()[path])
     bound = tuple(_bindings(path, tree))
     for node in _statements(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
@@ -276,7 +284,7 @@ def _statements(tree: ast.Module, *, run: bool = False) -> Iterator[ast.AST]:
 def _file(name: str) -> Path | None:
     """File of a module or package of ours; None for anything else."""
     stem = SCRIPTS.joinpath(*name.split("."))
-    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.exists()), None)
+    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path in _read()), None)
 
 
 @cache
@@ -284,4 +292,4 @@ def _files(name: str) -> list[Path]:
     """The module's file and the `__init__` of each package above it, where they are ours."""
     parts = name.split(".")
     packages = [SCRIPTS.joinpath(*parts[: i + 1], "__init__.py") for i in range(len(parts))]
-    return [path for path in [*packages, SCRIPTS.joinpath(*parts).with_suffix(".py")] if path.exists()]
+    return [path for path in [*packages, SCRIPTS.joinpath(*parts).with_suffix(".py")] if path in _read()]
