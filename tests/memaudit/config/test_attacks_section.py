@@ -46,7 +46,7 @@ FAULTS = [
     ({"attacks/datasets": ["wine", "wine"]}, "attacks/datasets: a value stands twice"),
     ({"attacks/active/arms": ["main", "txt"]}, "attacks/active/arms: unknown arm 'txt'; did you mean `text`?"),
     ({"attacks/active/arms": ["text"]}, "attacks/active/arms: the first one must be main"),
-    ({"attacks/active/sets": 1024}, "attacks/active/sets: 1024 shadow contexts requested, the arm has 256"),
+    ({"attacks/active/sets": 1024}, "attacks/active/sets: 1024 shadow contexts requested, the arm has 512"),
     (
         {"attacks/perturbation/sets": 20},
         "attacks/perturbation/sets: 20 is no multiple of the first of attacks/sizes, 8",
@@ -59,7 +59,7 @@ FAULTS = [
     ({"attacks/attention/model": "tabicl-smal"}, "attacks/attention/model: unknown"),
     (
         {"attacks/attention": {"datasets": ["credit-g"], "sets": 1024}},
-        "attacks/attention/sets: 1024 shadow contexts requested, the arm has 256",
+        "attacks/attention/sets: 1024 shadow contexts requested, the arm has 512",
     ),
     ({"attacks/families/models": ["tabicl-small"]}, "attacks/families/models: tabicl-small is no estimator of classes"),
     ({"attacks/families/models": ["forest"]}, "attacks/families/models: unknown"),
@@ -81,9 +81,9 @@ FAULTS = [
     ),
     (
         {"attacks/families": {"datasets": ["credit-g"], "sets": 1024}},
-        "attacks/families/sets: 1024 shadow contexts requested, the arm has 256",
+        "attacks/families/sets: 1024 shadow contexts requested, the arm has 512",
     ),
-    ({"attacks/sets": 1024}, "attacks/sets: 1024 shadow contexts requested, the arm has 256"),
+    ({"attacks/sets": 1024}, "attacks/sets: 1024 shadow contexts requested, the arm has 512"),
     ({"attacks/sizes": [16, 8]}, "attacks/sizes: must increase"),
     ({"attacks/perturbation/scale": 0.3}, "attacks/perturbation/scale: 0.3 is none of `scales`"),
     ({"attacks/perturbation/count": 11}, "attacks/perturbation/count: 11 is none of `counts`"),

@@ -22,7 +22,7 @@ FAULTS = [
     ({"lira/audit/delta": 1.0}, "lira/audit/delta: must be less than 1, got 1.0"),
     ({"lira/models": 8}, "lira/models: must be greater than or equal to 64, got 8"),
     ({"lira/models": True}, "lira/models: must be a valid integer, got True"),
-    ({"lira/sizes": [16, 2048]}, "lira/sizes: must end with lira/models = 256, not with 2048"),
+    ({"lira/sizes": [16, 2048]}, "lira/sizes: must end with lira/models = 512, not with 2048"),
     ({"lira/sizes": [64, 16]}, "lira/sizes: must increase, without repeats"),
     ({"lira/sizes": [17, 32]}, "lira/sizes: `balanced` needs an even first size"),
     ({"lira/sizes": [16, 40]}, "lira/sizes: `balanced` needs an even first size, and multiples of it (16)"),
