@@ -243,6 +243,8 @@ def test_shares_over_all_models_have_panels_where_there_are_several(tables):
     axes = figure.axes[titles(figure).index("all models, Q = 50")]
     expected = {outcome: share("mine", outcome) / 2 for outcome in outcome_rules.OUTCOMES}
     assert dots(figure, axes, "mine") == pytest.approx(expected)
+    figure = iclmem_figures.outcomes(pd.concat([one, other[other["queries"] == 50]], ignore_index=True))
+    assert [title for title in titles(figure) if title.startswith("all models")] == ["all models, Q = 50"]
 
 
 def test_published_rules_are_blue_and_ours_is_not(tables):

@@ -86,11 +86,10 @@ def outcomes(table: pd.DataFrame) -> Figure:
     """Share of each outcome under every rule, a panel per Q over all models, and per model and Q (ICLMEM, Figure 5).
 
     table: rows of metric "outcome share" with keys by == "tasks", over all models, or "queries", model, queries, rule,
-    outcome. Of a single model there are no panels over all.
+    outcome. Where a single model has a Q there is no panel over all.
     """
     rows = shared_panels.rows(table, "iclmem_outcomes", "queries", metric="outcome share", by=["tasks", "queries"])
-    if rows["model"].nunique() == 1:
-        rows = rows[rows["by"] == "queries"]
+    rows = rows[(rows["by"] == "queries") | (rows.groupby("queries")["model"].transform("nunique") > 1)]
     rows = _by_queries(rows.assign(model=rows["model"].fillna("all models")))
     return _dots(rows, "outcome", "rule", _rules(rows["rule"]), "share of runs", limits=SHARE)
 
