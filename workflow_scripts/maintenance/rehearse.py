@@ -35,8 +35,13 @@ BASE = ("datasets", "models", "language_models", "config")
 
 
 def main(job):
-    params, folder = job.params, Path(job.params.folder).resolve()
+    folder = Path(job.params.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder) as lock:
+        _rehearse(job.params, folder, lock)
+
+
+def _rehearse(params, folder: Path, lock: int) -> None:
     rules = _read(config_path(params.rules))
     files = [PROJECT / "config" / f"{name}.yaml" for name in BASE]
     config = _composed([*files, config_path(params.config)])
@@ -51,8 +56,7 @@ def main(job):
     overlay["run"] = "rehearsal"
     (folder / "overlay.yaml").write_text(yaml.safe_dump(overlay, sort_keys=False), encoding="utf-8")
     targets = params.studies.split()
-    with _alone(folder):
-        ended = _snakemake(params, targets, folder, stand_ins.environment(folder, url))
+    ended = _snakemake(params, targets, folder, stand_ins.environment(folder, url), lock)
     server.shutdown()
     update_config(small, overlay)
     os.chdir(folder)
@@ -63,18 +67,21 @@ def main(job):
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Lock the folder; a lock of this kind ends with its process, where Snakemake's outlives one that is killed."""
+def _alone(folder: Path) -> Iterator[int]:
+    """Lock the folder and yield the lock's descriptor.
+
+    It ends with the processes that have it open, where Snakemake's own lock outlives a run that is killed.
+    """
     with open(folder / "lock", "w", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise AuditError(f"{folder}: another rehearsal runs there; wait for it, or name another with OUT") from None
-        yield
+        yield file.fileno()
 
 
-def _snakemake(params, targets: list[str], folder: Path, environment: dict[str, str]) -> int:
-    """Run Snakemake in the folder; its output goes to a log. Returns its exit code."""
+def _snakemake(params, targets: list[str], folder: Path, environment: dict[str, str], lock: int) -> int:
+    """Run Snakemake in the folder, which it keeps locked; its output goes to a log. Returns its exit code."""
     arguments = ["--cores", str(params.cores), "--directory", str(folder), "--keep-going", "--rerun-incomplete"]
     files = [str(config_path(params.config).resolve()), f"{folder}/overlay.yaml"]
     arguments += ["--nolock", *targets, "--configfile", *files]
@@ -84,7 +91,8 @@ def _snakemake(params, targets: list[str], folder: Path, environment: dict[str, 
         if params.warm:
             own = stack.enter_context(warm_interpreter.warm(folder, own, online=True))
         command = snakemake_command(arguments)
-        return subprocess.run(command, env=own, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
+        streams = {"stdout": log, "stderr": subprocess.STDOUT}
+        return subprocess.run(command, env=own, pass_fds=[lock], check=False, **streams).returncode
 
 
 def _port(file: Path) -> int:

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import socket
 import subprocess
 import sys
 
@@ -57,8 +58,14 @@ def test_the_overlay_and_what_was_found_are_left_in_the_folder(rehearsed):
 
 def test_a_second_rehearsal_in_the_folder_is_turned_away(rehearsed):
     folder, _ = rehearsed
-    with open(folder / "lock", "w", encoding="utf-8") as lock:
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir() if path.name != "lock"}
+    # The first one holds the lock, and its server the port of the folder.
+    with open(folder / "lock", "w", encoding="utf-8") as lock, socket.socket() as server:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", json.loads((folder / "port").read_text(encoding="utf-8"))))
+        server.listen()
         done = run_in(folder)
     assert done.returncode == 1
     assert "another rehearsal runs there" in done.stderr
+    assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir() if path.name != "lock"}

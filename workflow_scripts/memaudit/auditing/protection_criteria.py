@@ -202,7 +202,7 @@ def _differential_privacy(summary: Summary) -> Criterion:
 
 
 def _auc(summary: Summary) -> Finding:
-    measure = f"AUC of the strongest score, by {summary.nouns().owner if summary.by_person() else 'record'}"
+    measure = f"AUC of the strongest score, by {summary.nouns().unit}"
     return Finding(measure=measure, value=summary.headline.auc, power=audit_strength.smallest_auc(summary))
 
 

@@ -43,6 +43,11 @@ class RowNouns:
         return f"groups of {self.noun}" if self.noun else "persons"
 
     @property
+    def unit(self) -> str:
+        """What a score accuses at once: "person", "group", or "record"."""
+        return self.owner if self.by_person else "record"
+
+    @property
     def accused(self) -> str:
         """What the headline accuses: "records", "persons", "modules", "groups of modules"."""
         return self.owners if self.by_person else self.rows
@@ -52,7 +57,7 @@ class RowNouns:
         """One of the accused: "a record", "one of the modules"."""
         if self.noun:
             return f"one of the {self.accused}"
-        return f"a {self.owner}" if self.by_person else "a record"
+        return f"a {self.unit}"
 
     @property
     def which_are(self) -> str:

@@ -12,7 +12,7 @@ def findings(summary: Summary) -> list[Finding]:
 
     [] where none was run, or a control of attention has failed.
     """
-    unit = summary.nouns().owner if summary.by_person() else "record"
+    unit = summary.nouns().unit
     ranked = [
         Finding(measure=f"White-box adversary, who also sees attention: AUC, by {unit}", value=one.auc, power=POWER)
         for one in _strongest(summary)
