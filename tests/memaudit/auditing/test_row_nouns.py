@@ -62,3 +62,12 @@ def test_options_of_the_section_that_is_left_out_are_refused(owner, review_by, n
     require("", owner, review_by)
     with pytest.raises(AuditError, match=named):
         require("modules", owner, review_by)
+
+
+def test_a_score_accuses_persons_groups_or_records():
+    assert [RowNouns().unit, RowNouns(by_person=True).unit, RowNouns(by_person=True, alike=True).unit] == [
+        "record",
+        "person",
+        "record",
+    ]
+    assert RowNouns("modules", by_person=True).unit == "group"
