@@ -18,8 +18,8 @@ from memaudit.models.tabicl import TabICLBranch
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.gnmax import Confident, label
 from memaudit.privacy.pate_teachers import predictor
-from memaudit.privacy.tabpate_release import votes
 from memaudit.privacy.teacher_shards import shards_of
+from memaudit.privacy.teacher_votes import votes
 from memaudit.workflow.bench_card import (
     ONE_VIEW,
     cpu_seconds,

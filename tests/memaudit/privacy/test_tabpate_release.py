@@ -12,7 +12,7 @@ from memaudit.privacy.accounting import Budget, delta_of, gaussian_rho, rho_with
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.noisy_moments import Moments, moments_sensitivity
 from memaudit.privacy.public_facts import Column, Public
-from memaudit.privacy.tabpate_release import Settings, TabPATE, narrowed, planned, votes
+from memaudit.privacy.tabpate_release import Settings, TabPATE, narrowed, planned
 from memaudit.privacy.teacher_shards import Private
 from memaudit.privacy.unit_lattice import STEPS
 
@@ -207,13 +207,6 @@ def test_means_of_teachers_label_a_number_target():
     assert len(found.y) == VOTES.queries
     expected = means([(x, target)], found.x)[0]
     assert np.abs(found.y - expected).mean() < 10
-
-
-def test_a_teacher_of_one_class_votes_for_it_and_one_without_records_for_the_first():
-    x, y, _ = records(20)
-    only = y == 1
-    contexts = [(x[only], y[only]), (x[:0], y[:0])]
-    assert votes(contexts, x[:3], 2, nearest_mean).tolist() == [[1, 1]] * 3
 
 
 def test_public_records_are_labelled_unchanged():

@@ -13,8 +13,9 @@ from memaudit.privacy.gnmax import label
 from memaudit.privacy.noisy_descent import Settings as LinearSettings
 from memaudit.privacy.noisy_descent import train as train_linear
 from memaudit.privacy.release_methods import settings_at
-from memaudit.privacy.tabpate_release import Settings, mean_labels, planned, votes
+from memaudit.privacy.tabpate_release import Settings, mean_labels, planned
 from memaudit.privacy.teacher_shards import Numbers, Predict, Private, Targets
+from memaudit.privacy.teacher_votes import votes
 
 
 def answered(

@@ -41,6 +41,7 @@ from memaudit.privacy.noisy_means import label_means
 from memaudit.privacy.noisy_moments import Moments, moments_sensitivity, release_moments
 from memaudit.privacy.public_facts import Public
 from memaudit.privacy.teacher_shards import Context, Numbers, Predict, Private, Targets
+from memaudit.privacy.teacher_votes import predictions, votes
 from memaudit.privacy.unit_lattice import STEPS
 
 # Uniform numbers in [-1, 1] have a root mean square of 0.58: larger norms are rare.
@@ -231,34 +232,6 @@ class TabPATE:
             classifier = trained(private, moments, (last, plan.learned), self.rng, self.noise)
             group = classifier.labels(queries, settings.equal_classes)
         return queries, group
-
-
-def votes(contexts: Sequence[Context], queries: Numbers, classes: int, predict: Predict) -> NDArray[np.int64]:
-    """Votes (query, class) of the PATE teachers.
-
-    A teacher with records of one class votes for it, a teacher without records for the first class.
-    """
-    counts = np.zeros((len(queries), classes), dtype=np.int64)
-    usable = [context for context in contexts if len(np.unique(context[1])) > 1]
-    for context in contexts:
-        if len(np.unique(context[1])) < 2:
-            counts[:, context[1][0] if len(context[1]) else 0] += 1
-    for logits in predict(usable, queries) if usable else ():
-        counts[np.arange(len(queries)), logits.argmax(1)] += 1
-    return counts
-
-
-def predictions(contexts: Sequence[Context], queries: Numbers, public: Public, predict: Predict) -> Array:
-    """Predictions (query, teacher), with the public range of the target scaled to [0, 1] (TabPATE, Section 5.4).
-
-    A teacher with fewer than two records predicts the middle.
-    """
-    lower, upper = public.target.bounds
-    predicted = np.full((len(queries), len(contexts)), 0.5)
-    usable = [place for place, (_, targets) in enumerate(contexts) if len(targets) > 1]
-    if usable:
-        predicted[:, usable] = ((predict([contexts[place] for place in usable], queries) - lower) / (upper - lower)).T
-    return predicted
 
 
 def mean_labels(

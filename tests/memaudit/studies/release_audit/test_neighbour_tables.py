@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from memaudit.privacy.tabpate_release import votes
+from memaudit.privacy.teacher_votes import votes
 from memaudit.studies.release_audit.broken_releases import TwoShards
 from memaudit.studies.release_audit.neighbour_tables import MARKED, base_rows, decided, marks_model, neighbours, read
 

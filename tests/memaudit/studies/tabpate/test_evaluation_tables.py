@@ -82,7 +82,9 @@ def test_a_student_of_a_context_that_no_model_takes_has_a_fixed_answer(opened):
     classes, numbers = opened(), opened("[0, 2]", "regression", (0.5, 1.5))
     assert classes.student_answers((one, np.array([1, 1])), queries, unused).tolist() == [[-np.inf, 0]] * 3
     assert classes.student_answers((one[:0], np.array([])), queries, unused).tolist() == [[0, -np.inf]] * 3
+    assert classes.student_answers((one, np.array([1, 0])), queries, unused).tolist() == [[0, -np.inf]] * 3
     assert numbers.student_answers((one[:1], np.array([0.5])), queries, unused).tolist() == [1, 1, 1]
+    assert numbers.student_answers((one, np.array([0.5, 1.0])), queries, unused).tolist() == [0.75] * 3
 
 
 def test_a_student_answers_by_the_model_with_its_context(opened):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from memaudit.privacy.tabpate_release import votes
+from memaudit.privacy.teacher_votes import votes
 from memaudit.studies.mechanism_costs.label_counts import SETTINGS, labels
 from memaudit.studies.private_gain.gain_tables import gain_table
 from memaudit.studies.private_gain.measured_gains import Student

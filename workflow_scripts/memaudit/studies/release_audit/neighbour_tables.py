@@ -17,8 +17,8 @@ import yaml
 from memaudit.common.arrays import Array32
 from memaudit.common.io import write_table
 from memaudit.privacy.private_table_reader import RawTable, read_raw
-from memaudit.privacy.tabpate_release import votes
 from memaudit.privacy.teacher_shards import Context, Private
+from memaudit.privacy.teacher_votes import votes
 
 ENTRY = {"target": "answer", "group": None, "drop": [], "missing": ["?"], "typed": True}
 CLASSES = ("no", "yes")

@@ -16,6 +16,7 @@ from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, nominal_
 from memaudit.data.record_ids import read_key
 from memaudit.privacy.public_facts import Public, read_public
 from memaudit.privacy.teacher_shards import Context, Numbers, Predict, Private
+from memaudit.privacy.teacher_votes import differ
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,18 @@ class Table:
     def student_answers(self, context: Context, queries: Numbers, predict: Predict) -> Array32:
         """Logits (query, class), or numbers (query,), of the PATE student: the model with a released context.
 
-        A context of one class makes a student that predicts this class. Without records it predicts the first class;
-        with fewer than two, for a number target, the middle of the public range.
+        A student whose records have one target, or differ in no feature, predicts their most frequent class, the first
+        of equally frequent ones, or their mean. Without records it predicts the first class; with fewer than two, for a
+        number target, the middle of the public range.
         """
         x, y = context
+        if differ(x) and differ(y):
+            return predict([(x.astype(np.float32), y.astype(np.int64 if self.classes else np.float64))], queries)[0]
         if self.classes is None:
-            if len(y) > 1:
-                return predict([(x, y.astype(np.float64))], queries)[0]
-            return np.full(len(queries), sum(self.public.target.bounds) / 2, dtype=np.float32)
-        if len(np.unique(y)) > 1:
-            return predict([(x.astype(np.float32), y.astype(np.int64))], queries)[0]
-        only = np.where(np.arange(self.classes) == (y[0] if len(y) else 0), 0.0, -np.inf)
+            mean = y.mean() if len(y) > 1 else sum(self.public.target.bounds) / 2
+            return np.full(len(queries), mean, dtype=np.float32)
+        label = np.bincount(y.astype(np.int64), minlength=1).argmax()
+        only = np.where(np.arange(self.classes) == label, 0.0, -np.inf)
         return np.tile(only.astype(np.float32), (len(queries), 1))
 
     def on_all_records(self, answers: NDArray[Any], places: NDArray[np.intp]) -> Array32:
