@@ -1,5 +1,8 @@
 """The audit from Python: models by value, and tables that are refused."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -132,14 +135,22 @@ def test_python_leaves_no_copy_of_a_table_that_is_refused(tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failed_audit_tells_its_cause_and_no_folder_that_is_gone(tmp_path, monkeypatch):
+def test_a_failed_audit_tells_its_cause_and_keeps_its_logs_alone(tmp_path, monkeypatch, capfd):
+    class Unfit(LogisticRegression):
+        def fit(self, X, y):
+            raise ValueError("the solver is out of order")
+
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     X = np.random.default_rng(0).normal(size=(80, 2))
-    with pytest.raises(AuditError, match=r"a job of the first numbers has failed \(.*LinearSVC") as error:
-        memaudit.audit(X, np.arange(80) % 2, model="sklearn.svm.LinearSVC", quick=True)
-    assert "with into=FOLDER its files and Snakemake's messages are kept" in str(error.value)
-    assert str(tmp_path) not in str(error.value)
-    assert not list(tmp_path.iterdir())
+    with pytest.raises(AuditError, match=r"a job of the first numbers has failed \(.*out of order") as error:
+        memaudit.audit(X, np.arange(80) % 2, model=Unfit(), quick=True)
+    [folder] = tmp_path.iterdir()
+    assert f"its logs are in {folder}, with into=FOLDER all files are kept" in str(error.value)
+    kept = [path for path in folder.rglob("*") if not path.is_dir()]
+    assert {path.suffix for path in kept} == {".log"}
+    shown = re.findall(r"has failed; see (\S+)", "".join(capfd.readouterr()))
+    assert shown
+    assert {Path(name) for name in shown} <= set(kept)
 
 
 def test_added_columns_get_names_that_the_table_does_not_have():

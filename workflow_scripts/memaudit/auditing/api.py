@@ -107,23 +107,32 @@ def audit(
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
     roles |= {key: settings.pop(key) for key in OF_TABLES if key in settings}
     request = Request(str(folder / GIVEN), task=task, seed=seed, by=list(by), infer=list(infer), name=name, **roles)
-    finished = False
     try:
         with runner.private(folder):
             settings |= {"minutes": minutes} | _written(table, named, folder)
         runner.run(request, runner.Settings(folder, **settings), partial(_say, named))
-        finished = True
     except runner.StageError as error:
         if into is not None:
             raise
+        _keep_logs(folder)
         raise AuditError(
-            f"{error.what} ({error.cause or 'no job says why'}); with into=FOLDER its files and "
-            "Snakemake's messages are kept"
+            f"{error.what} ({error.cause or 'no job says why'}); its logs are in {folder}, with into=FOLDER all files "
+            "are kept"
         ) from None
-    finally:
-        if into is None and not finished:  # the caller does not know this folder
+    except BaseException:
+        if into is None:  # the caller does not know this folder
             shutil.rmtree(folder, ignore_errors=True)
+        raise
     return Report(folder)
+
+
+def _keep_logs(folder: Path) -> None:
+    """Remove all of a working folder but its logs."""
+    for path in sorted(folder.rglob("*"), reverse=True):  # files before their folders
+        if path.is_symlink() or (path.is_file() and path.suffix != ".log"):
+            path.unlink()
+        elif path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
 
 
 def _with_roles(X: Any, y: Any, groups: Any) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:

@@ -10,13 +10,13 @@ from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 
 
-STRICT = "Audit again with another --seed and more --minutes: accusations at the strict threshold exceed chance."
+STRICT = "Audit again with another seed and more minutes: accusations at the strict threshold exceed chance."
 
 
 def in_short(summary: Summary) -> str:
     """What to do, and what it costs, for the first screen."""
     if broken(summary):
-        return "Do not use these numbers; audit again with another --seed."
+        return "Do not use these numbers; audit again with another seed."
     if not leaks(summary):
         if attention_leaks(summary):
             return "Keep the model's attention weights to yourself: they leak."
@@ -190,7 +190,7 @@ RULES = [
         lambda summary: (
             "Do not use the numbers of this audit: the attack also detects the negative control, records that are in "
             "no context and whose memberships were drawn at random. Chance alone does this in up to 1 of 20 audits: "
-            "run it again with another --seed. If the negative control is detected again, the attack itself is at "
+            "run it again with another seed. If the negative control is detected again, the attack itself is at "
             "fault, not the table: report it."
         ),
     ),
@@ -199,7 +199,7 @@ RULES = [
         lambda summary: broken(summary) and not _control(summary),
         lambda summary: (
             f"Do not use the numbers of this audit: {audit_strength.invalid(summary)}. Run it again with another "
-            "--seed and more --minutes. If the check fails again, the attack does not work on answers of this model."
+            "seed and more minutes. If the check fails again, the attack does not work on answers of this model."
         ),
     ),
     Rule(
@@ -208,7 +208,7 @@ RULES = [
         lambda summary: (
             f"{'The attacks on answers' if attention_leaks(summary) else 'These attacks'} detected no leak over all "
             "records. This is no guarantee: stronger attacks, contexts of another size "
-            f"and other models may leak. {audit_strength.smallest_auc(summary)} More --minutes narrow the intervals."
+            f"and other models may leak. {audit_strength.smallest_auc(summary)} More minutes narrow the intervals."
         ),
     ),
     Rule(
@@ -216,8 +216,8 @@ RULES = [
         lambda summary: not leaks(summary) and not broken(summary) and summary.strict_leak(),
         lambda summary: (
             f"At a false positive rate of {100 * summary.fpr:g} % accusations are right more often than by chance, as "
-            "where few records leak; one audit in twenty shows this without a leak. Audit again with another --seed "
-            "and more --minutes before you rely on either."
+            "where few records leak; one audit in twenty shows this without a leak. Audit again with another seed "
+            "and more minutes before you rely on either."
         ),
     ),
     Rule(
@@ -226,7 +226,7 @@ RULES = [
         lambda summary: (
             f"The presence of {summary.showing} of {summary.rated} records shows in the answers all the same: no leak "
             "on average does not protect each record. They are in risk.parquet (column shows); audit again with more "
-            "--minutes before you act on single ones."
+            "minutes before you act on single ones."
         ),
     ),
     Rule(
@@ -255,7 +255,7 @@ RULES = [
         lambda summary: leaks(summary) and bool(unclear(summary)),
         lambda summary: (
             f"Not advised: {_by_reason(unclear(summary))}. "
-            "What is not shown may hold all the same: more --minutes narrow the intervals."
+            "What is not shown may hold all the same: more minutes narrow the intervals."
         ),
     ),
     Rule(
@@ -267,7 +267,7 @@ RULES = [
         "a leak is detected, and the list of most vulnerable records is not stable",
         lambda summary: leaks(summary) and not _stable(summary),
         lambda summary: (
-            "Do not act on single records of the list: other shadow contexts would name others. More --minutes make "
+            "Do not act on single records of the list: other shadow contexts would name others. More minutes make "
             "the list more stable."
         ),
     ),
@@ -313,7 +313,7 @@ RULES = [
         lambda summary: (
             f"With the context of the fine-tuning the AUC is above 0.5 (epoch {hinted(summary)[0].epoch}: "
             f"{hinted(summary)[0].auc_in_context.estimate:.2f}), without information it is not distinguishable from "
-            "chance. This column has no test of its own: repeat the fine-tuning with more --minutes and another --seed "
+            "chance. This column has no test of its own: repeat the fine-tuning with more minutes and another seed "
             "before you share the weights together with that context."
         ),
     ),

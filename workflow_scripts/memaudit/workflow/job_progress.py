@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from math import ceil
+from pathlib import Path
 
 from memaudit.common.project_paths import CALLED_FROM
 
@@ -53,12 +54,18 @@ class Progress(logging.Handler):
             time_left = f", {self._time(sum(left))} left" if self._timed else ""
             self._tell(f"memaudit: {done}{time_left}; {name} starts")
         elif event == "job_error":
-            logs = [os.path.relpath(log, os.environ.get(CALLED_FROM, ".")) for log in record.log]
-            self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(logs)}")
+            self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(map(_from_caller, record.log))}")
 
     def _time(self, left: float) -> str:
         pace = (self._seconds - left + WARM_UP * self._workers) / (self._clock() - self._began + WARM_UP)
         return between(left / pace)
+
+
+def _from_caller(log: str) -> str:
+    """The path of a log from the folder of the call where it lies inside it, else the absolute one."""
+    path = Path(log).absolute()
+    folder = Path(os.environ.get(CALLED_FROM, ".")).absolute()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def between(seconds: float) -> str:
