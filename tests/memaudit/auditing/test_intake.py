@@ -194,6 +194,18 @@ def test_two_tables_do_not_share_a_folder(taken, tmp_path):
     assert source_file.stem("data.2023.csv") != source_file.stem("data.2024.csv.gz")
 
 
+def test_a_refused_request_leaves_a_finished_audit_as_it_is(taken, tmp_path):
+    _, folder = taken(text())
+    private = folder / "table"
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in private.iterdir()}
+    for wrong in ({"group": "nobody"}, {"infer": ["churn"]}, {"rows": 5}):
+        with pytest.raises(AuditError):
+            taken(text(), **wrong)
+    with pytest.raises(AuditError, match="no column 'chrn'; did you mean"):
+        take_in(Request(str(tmp_path / "table.csv"), "chrn"), folder)
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in private.iterdir()} == before
+
+
 def test_a_refused_request_does_not_change_the_next_one(taken):
     table = frame(other=np.resize(["a", "b", "c"], ROWS), note="same").to_csv(index=False)
     first, folder = taken(table, drop=["other", "note"])

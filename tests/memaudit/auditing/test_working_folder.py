@@ -62,6 +62,17 @@ def test_the_link_to_the_table_is_left_alone(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("place", ["table/.read-a/source.csv", "table/.read-b/tmpx/source.csv"])
+def test_what_a_killed_intake_has_left_is_removed(tmp_path, place):
+    left = tmp_path / "into" / place
+    with private(tmp_path / "into"):
+        left.parent.mkdir(parents=True)
+        left.symlink_to(tmp_path / "t.csv")
+        (left.parent / "raw.parquet").write_text("cells")
+    with private(tmp_path / "into"):
+        assert not any((tmp_path / "into/table").iterdir())
+
+
 @pytest.mark.parametrize(
     ("fault", "line"),
     [

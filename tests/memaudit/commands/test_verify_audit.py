@@ -76,6 +76,13 @@ def test_a_changed_file_behind_the_copies_is_named_with_what_to_do(audit, capsys
     assert line.endswith("delete it, and give the audit's command again")
 
 
+def test_a_copy_of_the_table_that_is_missing_comes_back_with_the_command(audit, capsys):
+    folder, _ = audit
+    (folder / "table/table.parquet").unlink()
+    line = found(capsys, verify_audit.FAULT)
+    assert line == "table/table.parquet: missing, though a sidecar records it; give the audit's command again"
+
+
 def test_results_that_a_failed_job_has_removed_are_no_sound_audit(audit, capsys):
     folder, made = audit
     shutil.rmtree(folder / made)

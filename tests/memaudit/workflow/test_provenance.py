@@ -176,6 +176,13 @@ def test_the_remedy_of_a_run_of_single_targets_can_be_pasted(run, monkeypatch, c
     )
 
 
+def test_the_settings_of_the_call_make_it_again_not_the_merged_config_of_a_later_run_that_failed(run):
+    (run / "config.yaml").write_text("target: wrong")
+    sidecar("results/demo/config.yaml", [])
+    (run / "scores").unlink()
+    assert "--configfile mine.yaml --forcerun results/demo/scores`" in remedy(run, ["--configfile", "mine.yaml"])
+
+
 def test_a_changed_config_is_not_what_makes_it_again(run):
     (run / "config.yaml").write_text("seed: 1")
     sidecar("results/demo/config.yaml", [])

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from memaudit.auditing import schema_file, source_file
@@ -18,7 +19,7 @@ from memaudit.auditing.table_columns import read_target
 from memaudit.auditing.typed_slices import Slices, typed_slices
 from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
-from memaudit.common.io import read_json, replacing, write_json
+from memaudit.common.io import read_json, write_json
 from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Column, Roles, cleaned, infer
@@ -35,37 +36,39 @@ MOST_NAMED = 5  # columns that an error names
 def take_in(request: Request, folder: Path) -> dict[str, Any]:
     """Copy the table into folder/table and return the facts about it; a copy of the same request is kept.
 
-    Raises AuditError, one line that names the file, column or row and the remedy, never a value.
+    Raises AuditError, one line that names the file, column or row and the remedy, never a value; an earlier copy is
+    then left as it is.
     """
     private = folder / "table"
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
-    linked = source_file.link(request.table, private)
-    schema, facts = folder / "schema.yaml", private / "facts.json"
-    chosen = schema_file.edited(schema)
-    stamp, path = _stamp(request, linked, chosen), ascii(str(linked.resolve()))
-    if facts.exists() and (other := read_json(facts)["path"]) != path:
-        raise AuditError(f"{str(folder)!a}: holds the audit of another table, {other}; give another folder with --into")
-    if facts.exists() and (private / "table.parquet").exists() and (known := read_json(facts))["stamp"] == stamp:
-        return known
-    # If the new copy fails, the facts of the old one must not be used with it.
-    facts.unlink(missing_ok=True)
-    try:
-        taken = _read(request, linked, chosen, private)
-    except AuditError as error:
-        raise AuditError(source_file.in_users_words(error, linked, request.table)) from error.__cause__
-    finally:
-        (private / "raw.parquet").unlink(missing_ok=True)
-    if chosen is None:
-        schema_file.offer(schema, taken)
+    schema, facts, copy = folder / "schema.yaml", private / "facts.json", private / "table.parquet"
+    with TemporaryDirectory(prefix=".read-", dir=private) as scratch:
+        linked = source_file.link(request.table, Path(scratch))
         chosen = schema_file.edited(schema)
-    write_json(taken | {"path": path, "stamp": _stamp(request, linked, chosen)}, facts)
+        stamp, path = _stamp(request, linked, chosen), ascii(str(linked.resolve()))
+        if facts.exists() and (other := read_json(facts)["path"]) != path:
+            raise AuditError(
+                f"{str(folder)!a}: holds the audit of another table, {other}; give another folder with --into"
+            )
+        if facts.exists() and copy.exists() and (known := read_json(facts))["stamp"] == stamp:
+            return known
+        try:
+            taken = _read(request, linked, chosen, Path(scratch))
+        except AuditError as error:
+            raise AuditError(source_file.in_users_words(error, linked, request.table)) from error.__cause__
+        facts.unlink(missing_ok=True)  # those of an earlier copy never stand beside this one
+        Path(scratch, copy.name).replace(copy)
+        if chosen is None:
+            schema_file.offer(schema, taken)
+            chosen = schema_file.edited(schema)
+        write_json(taken | {"path": path, "stamp": _stamp(request, linked, chosen)}, facts)
     return read_json(facts)
 
 
-def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
-    """Write the copy and return the facts about it."""
-    raw = private / "raw.parquet"
-    origin = fetch(source_file.source_entry(linked, request.encoding, request.delimiter), raw, private)
+def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, scratch: Path) -> dict[str, Any]:
+    """Write the copy into the folder scratch and return the facts about it."""
+    raw = scratch / "raw.parquet"
+    origin = fetch(source_file.source_entry(linked, request.encoding, request.delimiter), raw, scratch)
     _named(request, origin["columns"], chosen)
     unused = {name for name, column in (chosen or {}).items() if not column["use"]} | set(request.drop)
     _narrow(len({*origin["columns"]} - unused - {request.target, request.group}))
@@ -81,7 +84,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         group=request.group,
         typed=origin["typed"],
     )
-    with connect(private) as connection:
+    with connect(scratch) as connection:
         readings = read_table(connection, raw, roles, _choices(request, roles, origin, chosen or {}), request.task)
         features, _ = infer(connection, replace(roles, types=dict(readings.codes) | dict(roles.types)))
         read = read_target(connection, request.target, marks, readings.task, request.merge_rare)
@@ -92,11 +95,11 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         others = [name for name in origin["columns"] if name != request.target]
         owners = {} if request.group else persons(connection, others, marks)
         rename = safe_names(origin["columns"])
-        with typed_slices(connection, features, rename, target, private) as cells:
+        with typed_slices(connection, features, rename, target, scratch) as cells:
             omitted = _omitted(connection, cells, features, readings, chosen, types)
             kept = [column for column in features if column.source not in omitted]
             _readable(request, kept, omitted)
-            taken = _copy(connection, request, cells, kept, target, private / "table.parquet")
+            taken = _copy(connection, request, cells, kept, target, scratch / "table.parquet")
     earlier = {name: column["left_out"] for name, column in (chosen or {}).items() if column["left_out"]}
     omitted |= {name: earlier.get(name, "by your choice") for name in sorted(unused)}
     return _described(request, origin, features, omitted) | {
@@ -151,13 +154,12 @@ def _copy(connection: Any, request: Request, cells: Slices, kept: Sequence[Colum
     """Write the copy and return its number of rows. Raises AuditError where it cannot be audited; target: its SQL."""
     cells.check_range(connection, kept)
     _draw(connection, request, target, (*MISSING, *request.missing))
-    with replacing(table) as temporary:
-        cells.copy(connection, kept, temporary)
-        taken = connection.execute("SELECT count(*) FROM drawn").fetchone()[0]
-        _enough(taken, sampled=True)  # the sample holds whole units only
-        safe = {column.source: name for columns in cells.columns.values() for column, name in columns}
-        _different(connection, temporary, taken, [safe[column.source] for column in kept], request.group)
-        _varying(connection, temporary, {name: safe[name] for name in request.infer})
+    cells.copy(connection, kept, table)
+    taken = connection.execute("SELECT count(*) FROM drawn").fetchone()[0]
+    _enough(taken, sampled=True)  # the sample holds whole units only
+    safe = {column.source: name for columns in cells.columns.values() for column, name in columns}
+    _different(connection, table, taken, [safe[column.source] for column in kept], request.group)
+    _varying(connection, table, {name: safe[name] for name in request.infer})
     return taken
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from memaudit.common.errors import AuditError
 from memaudit.common.machine_faults import disk_fault, is_out_of_memory
 
 MARK = ".memaudit"
+READING = "table/.read-*"  # where an intake reads the user's files; a killed one leaves it
 IGNORED = b"*\n"
 
 
@@ -27,6 +29,8 @@ def private(folder: Path) -> Iterator[int]:
             raise AuditError(f"{name}: cannot be written ({error.strerror}); give another one with --into") from None
         try:
             _lock(lock, name)
+            for left in folder.glob(READING):
+                shutil.rmtree(left)
             yield lock
         finally:
             os.close(lock)
@@ -56,8 +60,10 @@ def _refuse_links(folder: Path) -> None:
     """Raise AuditError for a link that would lead what the audit writes out of a folder that somebody else prepared."""
     inside = folder.resolve()
     for path in folder.rglob("*"):
-        # The link to the table is only read; environments of conda hold links of their own.
-        ours = path.match("table/source.*") or folder / ".snakemake/conda" in path.parents
+        # Links to the user's files are only read; environments of conda hold links of their own.
+        read = any(parent.match(READING) for parent in (path.parent, path.parent.parent))
+        ours = path.match("source.*") and (read or path.parent == folder / "table")
+        ours = ours or folder / ".snakemake/conda" in path.parents
         if path.is_symlink() and not ours and not path.resolve().is_relative_to(inside):
             raise AuditError(
                 f"{str(path)!a}: is a link out of the audit's folder, where the audit would write; remove it, or give "

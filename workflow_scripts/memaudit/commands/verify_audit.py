@@ -47,7 +47,7 @@ def _verified() -> int:
     run = Path(*made.parts[:2])
     if not results_of(run, ENDS):
         raise AuditError(f"{made}: holds no results any more, as after a job that has failed; {AGAIN}")
-    checked = verify(run, ENDS, remedy=lambda path: f"delete it, and {AGAIN}")
+    checked = verify(run, ENDS, remedy=lambda path: f"delete it, and {AGAIN}", unmade=AGAIN)
     check_unused(run, checked.hashes)
     for name, copy in COPIED.items():
         if sha256(copy) != checked.hashes.get(str(made / name)):

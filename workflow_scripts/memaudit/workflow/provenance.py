@@ -37,13 +37,18 @@ class Checked:
 
 
 def verify(
-    run: str | Path, ends: Iterable[str] = ENDS, settings: Iterable[str] = (), remedy: Remedy | None = None
+    run: str | Path,
+    ends: Iterable[str] = ENDS,
+    settings: Iterable[str] = (),
+    remedy: Remedy | None = None,
+    unmade: str = "no rule makes it: put it back",
 ) -> Checked:
     """Check that every result of a run is the one that its recorded inputs, back to the raw data, have made.
 
     run: the folder results/<run>; paths in sidecars are relative to the folder that holds `results`; ends: the folders
-    and files in it that hold results; settings: options of Snakemake that give the run its settings, where it has left
-    no merged config; remedy: what to do about a path, by default the command that makes it again.
+    and files in it that hold results; settings: options of Snakemake that give the run its settings, without a config
+    file the merged one that the run has left; remedy: what to do about a path, by default the command that makes it
+    again; unmade: what to do about one that is missing and that no rule makes.
     Raises AuditError at the first file that is missing, changed, unaccounted for, or made from an older input.
     """
     records = _records_of(run)
@@ -57,9 +62,7 @@ def verify(
             return sha256(path)
         # A job that fails loses its sidecar, too.
         made = Path(path).is_relative_to(run) or any(path in record["outputs"] for record in records.values())
-        raise AuditError(
-            f"{path}: missing, though a sidecar records it; {remedy(path) if made else 'no rule makes it: put it back'}"
-        )
+        raise AuditError(f"{path}: missing, though a sidecar records it; {remedy(path) if made else unmade}")
 
     return walk(results, records, hash_of, remedy)
 
@@ -86,8 +89,10 @@ def _remedies(run: str | Path, results: Iterable[str], records: Mapping[str, Any
     there = {*results, *(str(path) for kind in ENDS for path in _files(Path(run, kind)))}
 
     def remedy(path: str) -> str:
-        # Audits, releases and single targets leave no merged config; one that was changed must not be read.
-        options = ["--configfile", config] if Path(config).exists() and path != config else settings
+        # The merged config may be that of a later run with other settings, which failed. Audits, releases and single
+        # targets leave none, and one that was changed must not be read.
+        merged = Path(config).exists() and path != config and "--configfile" not in settings
+        options = ["--configfile", config] if merged else settings
         command = ["--cores", "all", *targets(path, there, records), *options, "--forcerun", _declared(path)]
         return f"make it again with `{workflow_command()} {shlex.join(command)}`"
 
