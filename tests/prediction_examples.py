@@ -66,12 +66,13 @@ def control(name, excess, detected=False):
     return {"name": name, "auc": area(0.7 - excess, detected=detected), "excess": found}
 
 
-def scores(detected=True, controls=(), splits=0, lookup=True, changed=1.0, accusations=None):
+def scores(detected=True, controls=(), splits=0, lookup=True, changed=1.0, accusations=None, labels=False):
     """Results as the script of the attack writes them."""
     return {
         "auc": area(0.7, detected=detected), "chosen": ["loss", "quantile regression"],
         "scores": [{"name": "quantile regression", "auc": area(0.7, detected=detected)},
-                   {"name": "loss", "auc": area(0.65, detected=detected)}],
+                   {"name": "loss", "auc": area(0.65, detected=detected)},
+                   {"name": "correctness", "auc": area(0.6 if labels else 0.51, detected=labels)}],
         "controls": list(controls) or [control("blind", 0.2), control("stand-in", 0.2)],
         "accusations": accusations, "smallest_auc": 0.58,
         "curves": CURVES.model_dump(),

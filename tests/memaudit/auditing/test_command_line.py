@@ -105,9 +105,18 @@ def test_the_screen_shows_the_columns_and_the_main_results(capsys):
     assert "left out: free text" in printed
     assert "result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected" in printed
     assert "of 100 records predicted as members, 60 [50, 70] are in the data, if 10 of 100 candidates are" in printed
-    assert "in one deployed context it is from 30 to 90 of 100 if 10 of 100 are, with probability 0.93" in printed
+    assert (
+        "the one context that is deployed may differ: there 30 to 90 of 100 records predicted as members are in the "
+        "data, if 10 of 100 candidates are, with probability 0.93"
+    ) in printed
     command_line.report("full", a_summary().model_copy(update={"fitted": True}).model_dump())
-    assert "in one deployed model it is from 30 to 90" in capsys.readouterr().out
+    assert "the one model that is deployed may differ: there 30 to 90" in capsys.readouterr().out
+
+
+def test_a_range_of_all_shares_is_said_to_tell_nothing():
+    whole = {"one_context": {"low": 0.0, "high": 0.999}, "base_rate": 0.5, "level": 0.94}
+    said = command_line._in_one_context(whole, "context", "persons")
+    assert said == "the one context that is deployed may differ: too few persons are accused in each to say by how much"
 
 
 def test_the_screen_names_columns_that_look_like_a_person_and_rows_that_are_persons_of_their_own(capsys):

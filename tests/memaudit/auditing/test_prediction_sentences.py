@@ -35,3 +35,14 @@ def test_an_invalid_audit_has_its_reason_and_every_verdict_its_advice(options):
     summary = a_summary(**options)
     assert bool(words.invalid(summary)) == (summary.verdict == "invalid")
     assert words.advice(summary)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (False, "limit who may query it, or publish labels alone: by whether answers are right no difference was"),
+        (True, "limit who may query it; labels alone leak, too: whether an answer is right ranks a member above"),
+    ],
+)
+def test_labels_alone_are_a_remedy_only_where_they_are_not_shown_to_leak(labels, said):
+    assert said in words.advice(a_summary(labels=labels))

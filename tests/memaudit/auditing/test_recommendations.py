@@ -1,5 +1,6 @@
 """Every rule gives its recommendation exactly when its condition holds."""
 
+import pytest
 from audit_examples import a_summary, advised, mitigation, seen_inside, stability, value
 
 from memaudit.auditing import recommendations
@@ -69,7 +70,7 @@ def test_a_mitigation_that_could_not_be_told_or_tested_is_named_with_the_reason(
     assert (
         "“probabilities rounded to 1 digit” (the share identified at the strict threshold is not shown to fall)" in told
     )
-    assert "“smaller contexts, of 50” (not tested: record 3 has fewer than 2 shadow models)" in told
+    assert "“fewer members, 50” (not tested: record 3 has fewer than 2 shadow models)" in told
     assert "labels without probabilities" not in told
 
 
@@ -77,16 +78,16 @@ def test_a_weaker_mitigation_is_named_beside_the_best():
     found = advised(a_summary(), mitigations=[mitigation(), mitigation("bags 8", auc=(-0.2, -0.25, -0.15))])
     text = text_of(found, "a mitigation lowers")
     assert (
-        "“averages over 8 parts of the context”, “averages over 4 parts of the context” are shown to lower the leak"
+        "“averages over 8 parts of the members”, “averages over 4 parts of the members” are shown to lower the leak"
         in text
     )
-    assert "Of these “averages over 8 parts of the context” lowers the leak most: AUC -0.20" in text
+    assert "Of these “averages over 8 parts of the members” lowers the leak most: AUC -0.20" in text
 
 
 def test_a_mitigation_that_costs_too_much_is_not_beaten_by_the_advised_one():
     costly = mitigation("bags 8", auc=(-0.2, -0.25, -0.15), cost=(-0.02, -0.05, 0.01))
     text = text_of(advised(a_summary(), mitigations=[mitigation(), costly]), "a mitigation lowers")
-    assert "only “averages over 4 parts of the context” is shown to lower the leak and to cost at most 2 points" in text
+    assert "only “averages over 4 parts of the members” is shown to lower the leak and to cost at most 2 points" in text
     assert "lowers the leak most" not in text
 
 
@@ -102,6 +103,32 @@ def test_a_list_is_stable_only_if_it_is_shared_beyond_chance_and_half_of_it_is_e
         update = {"stability": stability(whole, beyond_chance)}
         assert recommendations._stable(a_summary().model_copy(update=update)) == stable
     assert not recommendations._stable(a_summary().model_copy(update={"stability": {}}))
+
+
+def test_of_many_mitigations_that_are_not_advised_the_reasons_are_counted():
+    names, reasons = (
+        ("bags 4", "decimals 1", "labels only", "context 60"),
+        ("not shown", "not shown", "costly", "costly; not shown"),
+    )
+    every = [mitigation(name).model_copy(update={"verdict": why}) for name, why in zip(names, reasons, strict=True)]
+    assert recommendations._not_advised(every) == (
+        "Not advised are 4 mitigations, which a table of the page names: not shown (3); costly (2)"
+    )
+    assert recommendations._not_advised(every[2:3]) == "Not advised: “labels without probabilities” (costly)"
+
+
+@pytest.mark.parametrize(
+    ("tested", "said"),
+    [
+        ([], "protects them alone, as far as this audit has tested. Then"),
+        ([{"auc_falls": False}], "protects them alone: the leak of the others is not shown to fall. Then"),
+        ([{"auc_falls": True}], "protects them. Then"),
+    ],
+)
+def test_leaving_the_list_out_is_said_to_protect_others_only_where_that_was_shown(tested, said):
+    dropped = [mitigation("layer dropped").model_copy(update=update) for update in tested]
+    found = a_summary().model_copy(update={"stability": stability(0.6), "mitigations": dropped})
+    assert said in recommendations._act_on_list(found)
 
 
 def test_a_group_is_named_only_after_correction_for_the_choice():
@@ -142,7 +169,7 @@ def test_attention_that_leaks_is_not_to_be_shown_unless_its_control_is_detected(
 
 
 def test_the_first_screen_says_what_to_do_and_what_it_costs():
-    assert "“averages over 4 parts of the context” changes the AUC by -0.10 and balanced accuracy by -0.5 points" in (
+    assert "“averages over 4 parts of the members” changes the AUC by -0.10 and balanced accuracy by -0.5 points" in (
         recommendations.in_short(a_summary())
     )
     assert "attention weights" not in recommendations.in_short(a_summary())

@@ -279,7 +279,7 @@ def headline_lines(summary: dict[str, Any]) -> list[str]:
     # None where nobody is accused in any context.
     known = [one for one in summary["deployments"] if one["one_context"]["low"] is not None]
     deployed = "model" if whole.fitted else "context"
-    lines += [_in_one_context(one, deployed) for one in known if one["fpr"] == summary["fpr"]][-1:]
+    lines += [_in_one_context(one, deployed, who) for one in known if one["fpr"] == summary["fpr"]][-1:]
     if summary["stage"] == "full":
         lines += [one["text"] for one in summary["advice"]]
     return lines
@@ -292,10 +292,13 @@ def _with_interval(value: Mapping[str, float | None], form: str) -> str:
     return form.format(value["estimate"]) + ends
 
 
-def _in_one_context(deployment: dict[str, Any], deployed: str) -> str:
+def _in_one_context(deployment: dict[str, Any], deployed: str, who: str) -> str:
     """The line that says what one deployed context or model may differ from the mean over contexts."""
     low, high = (f"{100 * deployment['one_context'][key]:.0f}" for key in ("low", "high"))
+    start = f"the one {deployed} that is deployed may differ"
+    if (low, high) == ("0", "100"):
+        return f"{start}: too few {who} are accused in each to say by how much"
     return (
-        f"in one deployed {deployed} it is from {low} to {high} of 100 if {100 * deployment['base_rate']:g} of 100 "
-        f"are, with probability {deployment['level']:.2f}"
+        f"{start}: there {low} to {high} of 100 {who} predicted as members are in the data, if "
+        f"{100 * deployment['base_rate']:g} of 100 candidates are, with probability {deployment['level']:.2f}"
     )

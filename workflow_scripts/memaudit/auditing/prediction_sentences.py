@@ -10,6 +10,7 @@ CONTROLS = {
     "references": "Reference models",
 }
 SHORT = {"blind": "the blind attack", "stand-in": "the stand-in model", "references": "the reference models"}
+LABELS = "correctness"  # the score that a label permits
 _ADVICE = {
     prediction_summary.INVALID: "Do not use these numbers. Check that both files hold predictions of the same model, "
     "and that the members are its members; then audit again.",
@@ -18,14 +19,26 @@ _ADVICE = {
     prediction_summary.UNCLEAR: "First find out whether the files differ: take as non-members records that were left "
     "out at random before the training, or add predictions of other models with --reference; then audit again.",
     prediction_summary.BEYOND: "Treat the model's probabilities {as_secret}: limit who may "
-    "query it, or publish labels alone. What a mitigation costs was not measured here; where the model can be "
+    "query it{labels}. What a mitigation costs was not measured here; where the model can be "
     "refitted, {program} audit TABLE measures it.",
 }
 
 
 def advice(summary: PredictionSummary) -> str:
     """What to do, by the verdict."""
-    return _ADVICE[summary.verdict].format(program=program(), as_secret=summary.nouns().as_secret)
+    words = {"program": program(), "as_secret": summary.nouns().as_secret, "labels": _labels_alone(summary)}
+    return _ADVICE[summary.verdict].format(**words)
+
+
+def _labels_alone(summary: PredictionSummary) -> str:
+    """What is known of a model that publishes labels alone, by whether its answers are right."""
+    auc = next(one.auc for one in summary.scores if one.name == LABELS)
+    if auc.detected:
+        return (
+            f"; labels alone leak, too: whether an answer is right ranks a member above a non-member in "
+            f"{of_hundred(auc)} of 100 comparisons"
+        )
+    return ", or publish labels alone: by whether answers are right no difference was detected"
 
 
 def of_hundred(value: Number) -> str:

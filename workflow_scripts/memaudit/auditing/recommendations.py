@@ -8,7 +8,8 @@ from memaudit.auditing import audit_strength
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
-
+NAMED = 3  # most mitigations that a sentence names
+LAYER_DROPPED = "layer dropped"  # the mitigation that leaves the most vulnerable tenth of the records out
 
 STRICT = "Audit again with another seed and more minutes: accusations at the strict threshold exceed chance."
 
@@ -96,13 +97,16 @@ def unclear(summary: Summary) -> list[Mitigation]:
     return [one for one in summary.mitigations if one.verdict and not one.advised]
 
 
-def _by_reason(mitigations: list[Mitigation]) -> str:
-    """The mitigations by the reasons of their verdicts: “a”, “b” (reason); “a” (another)."""
+def _not_advised(mitigations: list[Mitigation]) -> str:
+    """Which mitigations are not advised and why; of many the number of those that a reason is of, not their names."""
     reasons: dict[str, list[str]] = {}
     for one in mitigations:
         for reason in one.verdict.split("; "):
             reasons.setdefault(reason, []).append(f"“{one.called}”")
-    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
+    if len(mitigations) <= NAMED:
+        return "Not advised: " + "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
+    counted = "; ".join(f"{reason} ({len(names)})" for reason, names in reasons.items())
+    return f"Not advised are {len(mitigations)} mitigations, which a table of the page names: {counted}"
 
 
 def stands_out(summary: Summary) -> list:
@@ -124,8 +128,16 @@ def _act_on_list(summary: Summary) -> str:
         "Two halves of the shadow contexts name the same records more often than by chance, and of "
         f"{listed} as many other contexts are expected to name {100 * again.estimate:.0f} % again, and at least "
         f"{100 * again.low:.0f} %, so you can act on it: ask {summary.nouns().consent} for consent, or leave them "
-        "out. Then audit again: other records may become vulnerable."
+        f"out, which protects them{_others(summary)}. Then audit again: other records may become vulnerable."
     )
+
+
+def _others(summary: Summary) -> str:
+    """What leaving the most vulnerable records out is shown to do to the leak of the others."""
+    tested = [one for one in summary.mitigations if one.name == LAYER_DROPPED and one.auc_difference]
+    if not tested:
+        return " alone, as far as this audit has tested"
+    return "" if any(one.auc_falls for one in tested) else " alone: the leak of the others is not shown to fall"
 
 
 def _mitigation(summary: Summary) -> str:
@@ -246,15 +258,15 @@ RULES = [
         "a leak is detected, and no mitigation is shown to lower it at little cost",
         lambda summary: leaks(summary) and summary.stage == "full" and not helps(summary),
         lambda summary: (
-            "No mitigation is shown to lower the leak at little cost. Consider a differentially private context "
-            f"(docs/release.md), or fewer {summary.nouns().people} in the table."
+            "No mitigation is shown to lower the leak at little cost. Consider a differentially private release of the "
+            f"table in its place (docs/release.md), or fewer {summary.nouns().people} in it."
         ),
     ),
     Rule(
         "a leak is detected, and some mitigations could not be tested, or are not shown to help",
         lambda summary: leaks(summary) and bool(unclear(summary)),
         lambda summary: (
-            f"Not advised: {_by_reason(unclear(summary))}. "
+            f"{_not_advised(unclear(summary))}. "
             "What is not shown may hold all the same: more minutes narrow the intervals."
         ),
     ),

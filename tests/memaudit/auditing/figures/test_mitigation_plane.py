@@ -14,7 +14,7 @@ def test_an_advised_one_is_filled_and_the_key_says_both_changes():
     found = of(mitigation(), mitigation("decimals 1", tpr=(0, -0.1, 0.1)), mitigation("layer random"))
     one = mitigation_plane(found)
     assert [one.drawing.count(f'<circle class="{paint}"') for paint in ("dot", "ring", "other")] == [1, 1, 1]
-    assert "Filled marks are advised: “averages over 4 parts of the context”." in one.caption
+    assert "Filled marks are advised: “averages over 4 parts of the members”." in one.caption
     first, second, third = key(found)
     assert first.text == "AUC -0.10 [-0.15, -0.05], balanced accuracy -0.5 [-1.5, +0.5] points"
     assert (first.advised, first.verdict) == (True, "lowers the leak at little cost")
