@@ -42,7 +42,7 @@ def test_what_the_threats_exclude_was_not_permitted():
     summary = a_summary()
     assert status(summary, "Brainwash") == (
         "not permitted",
-        "--threats poison was not given: the adversary adds no rows to the context",
+        "the threat poison was not chosen: the adversary adds no rows to the context",
     )
     assert status(summary, "Brainwash", [*BOTH, "poison"])[0] == "left out"
     assert status(summary, "Perturbation", ["probabilities"])[0] == "not permitted"
@@ -50,7 +50,7 @@ def test_what_the_threats_exclude_was_not_permitted():
     labels.adversaries[0].attack = "strongest"
     assert status(labels, "RMIA", ["labels"]) == (
         "not permitted",
-        "--threats labels: the adversary reads no probabilities",
+        "the threat is labels alone: the adversary reads no probabilities",
     )
 
 
@@ -71,7 +71,7 @@ INSIDE = (*BOTH, "white-box")
 
 @pytest.mark.parametrize("label", ATTENTION)
 def test_attention_is_read_where_the_user_permits_it_and_the_model_has_it(label):
-    forbidden = "--threats white-box was not given: the adversary does not see inside the model"
+    forbidden = "the threat white-box was not chosen: the adversary does not see inside the model"
     assert status(a_summary(), label) == ("not permitted", forbidden)
     quick = a_summary().model_copy(update={"stage": "quick"})
     assert status(quick, label) == ("not permitted", forbidden)
@@ -124,11 +124,12 @@ def test_inference_that_was_requested_is_not_said_to_be_missing_from_the_options
         for name in ("Attribute inference", "Linking two halves"):
             assert next(one for one in asked if one.attack.startswith(name)).reason.startswith(reason)
         plain = [one.reason for one in inventory(summary, audited())]
-        assert {"--infer was not given", "--threats linkability was not given"} <= set(plain)
+        unchosen = {"no column was named to be inferred (setting infer)", "the threat linkability was not chosen"}
+        assert unchosen <= set(plain)
 
 
 def test_inference_and_linking_were_run_where_they_have_results():
-    for name, option in (("Attribute inference", "--infer"), ("Linking two halves of a record by the answers", "")):
+    for name, option in (("Attribute inference", "setting infer"), ("Linking two halves", "threat linkability")):
         (plain,) = [one for one in inventory(a_summary(), audited()) if one.attack.startswith(name)]
         assert plain.status == "left out"
         assert option in plain.reason

@@ -30,6 +30,11 @@ def test_names_are_escaped_and_nothing_is_loaded_from_elsewhere():
     assert "default-src 'none'" in html
 
 
+def test_the_page_names_no_option_of_the_command_which_python_lacks():
+    for name, made in page_states.STATES.items():
+        assert name.startswith("predictions") or not re.findall(r"(?<![\w-])--[a-z][\w-]*", plain(made())), name
+
+
 def test_every_table_has_headers_and_every_section_a_name():
     html = audit_page.render(a_summary(cost=-0.1, memory=(0.7, 0.6, 0.8)), FACTS, annex(), HOSTILE)
     tables = re.findall(r"<table>.*?</table>", html, re.DOTALL)
@@ -271,7 +276,8 @@ def test_groups_that_are_too_small_are_named_with_their_records():
 
 def test_the_first_numbers_say_which_options_they_leave_out():
     text = page(a_summary().model_copy(update={"stage": "quick"}))
-    assert 'groups (<code class="value">--by</code>), hidden values (<code class="value">--infer</code>)' in text
+    assert "mitigations, groups, hidden values, further models" in text
+    assert 'An audit without the setting <code class="value">quick</code> has them' in text
     assert "whether or not they were requested" in text
     assert "whether or not they were requested" not in page(a_summary())
 
@@ -423,7 +429,7 @@ def test_rows_that_are_not_people_have_the_users_noun():
         assert f"Which {accused} can be recognised in" in text
         assert f"leaks which {accused} are in its context. Of 100 {accused} that an adversary" in text
         assert "Modules rated" in text
-        assert PEOPLE.findall(text.replace("They are not people (--records)", "")) == []
+        assert PEOPLE.findall(text.replace("They are not people (setting records)", "")) == []
         assert len(PEOPLE.findall(plain(audit_page.render(advised(one), FACTS, annex())))) > 3
 
 

@@ -131,7 +131,7 @@ def test_the_screen_says_why_rows_are_attacked_together(capsys):
     printed = capsys.readouterr().out
     assert "of 100 records predicted as members" in printed
     assert "memaudit: 12 rows have the same features as another row and a different target: " in printed
-    assert "with --group such rows are left out" in printed
+    assert "in an audit with a group such rows are left out" in printed
     command_line.report("quick", page_states.by_person(a_summary()).model_dump())
     assert "of 100 persons predicted as members" in (printed := capsys.readouterr().out)
     assert "the same features" not in printed
@@ -165,7 +165,9 @@ def test_the_screen_warns_of_a_detected_negative_control(capsys):
     assert "first numbers: AUC 0.70 [0.65, 0.75], chance 0.50: invalid" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("show_values", "said"), [(True, "'gone' (3 rows)"), (False, "3 rows (--show-values")])
+@pytest.mark.parametrize(
+    ("show_values", "said"), [(True, "'gone' (3 rows)"), (False, "3 rows (the setting show-values")]
+)
 def test_rare_classes_are_named_on_request(capsys, show_values, said):
     command_line.report("schema", FACTS | {"rare": {"gone": 3}, "show_values": show_values})
     assert f"rare classes: {said}" in capsys.readouterr().out

@@ -20,7 +20,7 @@ def test_criteria_say_what_was_tested():
         {one.name: one for one in criteria(summary, False)} for summary in (a_summary(), inferred(a_summary()))
     )
     assert plain["Inference"].findings == []
-    assert "--infer" in plain["Inference"].no_evidence
+    assert "setting infer" in plain["Inference"].no_evidence
     assert len(asked["Inference"].findings) == 5
     assert "not tested" in plain["Linkability"].no_evidence.rpartition("column")[2]
     assert "part of a record" not in asked["Linkability"].no_evidence

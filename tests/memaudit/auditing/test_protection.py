@@ -62,9 +62,9 @@ def test_the_threat_model_is_that_of_the_audit():
     assert "labels alone" in section(summary.model_copy(update={"adversaries": labels}), threats=["labels"]).access
     assert section(summary).unit.startswith("one row of the table; ")
     assert section(of_rows_alike(summary)).unit.startswith("rows with the same features and different targets together")
-    assert "count as one record; with --group" in page(of_rows_alike(summary))
+    assert "count as one record; in an audit with a group" in page(of_rows_alike(summary))
     assert "count as one record" not in page(summary)
-    assert "audit again with --group" in section(summary).unit
+    assert "audit again with the column that names the person as group" in section(summary).unit
     assert "household" in section(summary, facts=FACTS | {"group": "household"}).unit
     assert "32 shadow contexts" in section(summary).intruder
     assert " in its context (sha256" in section(summary).system

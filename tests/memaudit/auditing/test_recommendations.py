@@ -38,7 +38,7 @@ def test_control_characters_of_a_columns_name_are_escaped():
     summary = a_summary()
     evil = summary.groups[0].model_copy(update={"column": "a\x1b[2Jb"})
     texts = [one.text for one in recommendations.advise(summary.model_copy(update={"groups": [evil]}))]
-    assert any(r"column 'a\x1b[2Jb' (--show-values" in text for text in texts)
+    assert any(r"column 'a\x1b[2Jb' (the setting show-values" in text for text in texts)
     assert all(text.isprintable() for text in texts)
 
 

@@ -104,7 +104,7 @@ def test_rare_classes_of_too_few_rows_together_are_left_out_and_no_other_class_i
 def test_names_of_rare_classes_are_values_of_the_table():
     rare = {"a": 3, "b": 2} | {f"k{i}": 1 for i in range(25)}
     assert rare_classes({"a": 3, "b": 2}, show_values=True) == "'a' (3 rows), 'b' (2 rows)"
-    assert rare_classes({"a": 3}, show_values=False) == "3 rows (--show-values shows their names)"
+    assert rare_classes({"a": 3}, show_values=False) == "3 rows (the setting show-values shows their names)"
     assert rare_classes(rare, show_values=True).endswith("'k17' (1 rows), 7 more")
 
 

@@ -25,7 +25,8 @@ ELSEWHERE = {
     "Data-set inference (whether a whole collection is in the context)": STUDIED,
     "Property inference (shares of a group in the context)": STUDIED,
     "Model inversion, reconstruction of records": "is not implemented",
-    "Attacks on gradients or trained weights": "are not implemented; --finetune probes tuned models by their answers",
+    "Attacks on gradients or trained weights": "are not implemented; the setting finetune probes tuned models by "
+    "their answers",
     "Theft of the model's file, cache or logs": "is not an attack on answers: a fitted in-context model holds the rows "
     "themselves, and that of another kind may",
 }
@@ -97,13 +98,13 @@ def _impossible(entry: Entry, summary: Summary, audited: Audited) -> str:
 def _forbidden(entry: Entry, summary: Summary, threats: Collection[str]) -> str:
     """Which option of the user excludes an attack; empty if none does."""
     if entry.active and "poison" not in threats:
-        return "--threats poison was not given: the adversary adds no rows to the context"
+        return "the threat poison was not chosen: the adversary adds no rows to the context"
     if entry.reads == PROBABILITIES and audit_strength.reads_labels(summary):
-        return "--threats labels: the adversary reads no probabilities"
+        return "the threat is labels alone: the adversary reads no probabilities"
     if entry.reads == WHITE_BOX and WHITE_BOX not in threats:
-        return "--threats white-box was not given: the adversary does not see inside the model"
+        return "the threat white-box was not chosen: the adversary does not see inside the model"
     if not entry.active and entry.action != ONE_QUERY and "labels" not in threats:
-        return "--threats labels was not given"
+        return "the threat labels was not chosen"
     return ""
 
 
@@ -114,7 +115,7 @@ def _fine_tuning(summary: Summary) -> AttackStatus:
         return AttackStatus(attack=attack, status="run", reason="")
     if summary.predicts_numbers():
         return AttackStatus(attack=attack, status="not possible", reason="needs a model that predicts classes")
-    reason = FIRST if summary.stage == "quick" else "--finetune was not given"
+    reason = FIRST if summary.stage == "quick" else "the setting finetune was not chosen"
     return AttackStatus(attack=attack, status="left out", reason=reason)
 
 
@@ -122,13 +123,13 @@ def _inference(summary: Summary, audited: Audited) -> list[AttackStatus]:
     """Attribute inference of columns, and linking of halves of records."""
     columns = [one.column is not None for one in summary.inference.questions] if summary.inference else []
     kinds = {
-        ATTRIBUTE: (True in columns, "--infer", audited.infers),
-        LINKING: (False in columns, "--threats linkability", "linkability" in audited.threats),
+        ATTRIBUTE: (True in columns, "no column was named to be inferred (setting infer)", audited.infers),
+        LINKING: (False in columns, "the threat linkability was not chosen", "linkability" in audited.threats),
     }
     later = FIRST if summary.stage == "quick" else UNFINISHED
     return [
         AttackStatus(attack=name, status="run", reason="")
         if done
-        else AttackStatus(attack=name, status="left out", reason=later if given else f"{option} was not given")
-        for name, (done, option, given) in kinds.items()
+        else AttackStatus(attack=name, status="left out", reason=later if given else unchosen)
+        for name, (done, unchosen, given) in kinds.items()
     ]

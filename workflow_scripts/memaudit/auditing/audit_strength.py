@@ -240,7 +240,7 @@ def alike(summary: Summary) -> str:
         return ""
     return (
         f"{summary.table.alike} rows have the same features as another row and a different target: rows with the same "
-        "features are in a context together and count as one record; with --group such rows are left out"
+        "features are in a context together and count as one record; in an audit with a group such rows are left out"
     )
 
 

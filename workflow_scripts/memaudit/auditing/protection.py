@@ -91,7 +91,7 @@ def _unit(summary: Summary, facts: Mapping[str, Any]) -> str:
     unit = "one row of the table"
     if summary.nouns().alike:
         unit = "rows with the same features and different targets together; else one row of the table"
-    return f"{unit}; if a person has several rows, audit again with --group"
+    return f"{unit}; if a person has several rows, audit again with the column that names the person as group"
 
 
 def _intruder(summary: Summary, threats: Collection[str]) -> str:

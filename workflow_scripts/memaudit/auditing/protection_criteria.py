@@ -56,7 +56,7 @@ def _linkability(summary: Summary, grouped: bool) -> Criterion:
     missing = (
         "Whether two rows of a person can be linked to each other by the answers was not tested."
         if grouped
-        else "Rows of one person were not linked: no column names the persons (--group)."
+        else "Rows of one person were not linked: no column names the persons (setting group)."
     )
     return Criterion(
         **sources.LINKABILITY,
@@ -74,7 +74,7 @@ def _inference(summary: Summary) -> Criterion:
     untested = (
         "Values of columns that are not listed were not tested."
         if findings
-        else "Whether the model gives away the value of a column of a record was not tested (--infer)."
+        else "Whether the model gives away the value of a column of a record was not tested (setting infer)."
     )
     return Criterion(
         **sources.INFERENCE,

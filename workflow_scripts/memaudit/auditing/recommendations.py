@@ -187,7 +187,7 @@ def _group(summary: Summary) -> str:
     worst = stands_out(summary)[0]
     # A name may hold control characters of a terminal.
     column = f"“{worst.column}”" if worst.column.isprintable() else ascii(worst.column)
-    called = "" if worst.name else " (--show-values shows its name)"
+    called = "" if worst.name else " (the setting show-values shows its name)"
     return (
         f"Group {worst.name or worst.number} of column {column}{called} leaks more than the others (AUC higher by "
         f"{worst.excess.estimate:.2f}, corrected for the choice among all groups). Show this page to "

@@ -126,4 +126,6 @@ def rare_classes(rare: Mapping[str, int], show_values: bool) -> str:
     """Rare classes for readers, the largest first: with their names, or numbers of rows alone."""
     named = [f"{name!a} ({rows} rows)" if show_values else f"{rows} rows" for name, rows in rare.items()]
     more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
-    return ", ".join(named[:MOST_NAMED] + more) + ("" if show_values else " (--show-values shows their names)")
+    return ", ".join(named[:MOST_NAMED] + more) + (
+        "" if show_values else " (the setting show-values shows their names)"
+    )
