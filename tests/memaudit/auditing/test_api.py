@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from audit_examples import FACTS, a_summary
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
@@ -16,6 +17,7 @@ from sklearn.svm import SVC
 import memaudit
 from memaudit.auditing import api
 from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.models import given_estimator
 from memaudit.models.given_estimator import GivenEstimator
 
@@ -90,6 +92,11 @@ def test_a_table_that_is_none_is_refused_in_one_line(X, y, message):
         memaudit.audit(X, y)
 
 
+def read_as(kind):
+    """Facts of the intake of a table of 260 rows, of which 255 have a target."""
+    return FACTS | {"name": "t", "target": "target", "rows": 260, "without_target": 5, "taken": 255, "kind": kind}
+
+
 def test_a_model_that_does_not_fit_is_refused_by_the_users_name():
     stored = ["c0", "c1"]
     with pytest.raises(AuditError, match="model Pipeline of SVC: gives no probabilities"):
@@ -98,9 +105,9 @@ def test_a_model_that_does_not_fit_is_refused_by_the_users_name():
         api._content(make_pipeline(Ridge()), pd.DataFrame({"a": [[1], [2]]}), [0, 1], ["c0"], 0)
     content = api._content(make_pipeline(Ridge()), TABLE, [0, 1], stored, 0)
     with pytest.raises(AuditError, match="Pipeline of Ridge: a regressor, but the task is classification"):
-        api._say(content, "schema", {"kind": "classification", "left_out": {}})
+        api._say(content, "schema", read_as("classification"))
     with pytest.raises(AuditError, match="give X without them \\('town': free text\\)"):
-        api._say(content, "schema", {"kind": "regression", "left_out": {"town": "free text"}})
+        api._say(content, "schema", read_as("regression") | {"left_out": {"town": "free text"}})
 
 
 def test_the_page_calls_a_pipeline_by_its_last_step():
@@ -112,6 +119,60 @@ def test_an_estimator_keeps_its_given_parameters():
     _, params = api._named(RandomForestClassifier(max_features=None, n_estimators=np.int64(7).item()))
     assert (params["max_features"], params["n_estimators"]) == (None, 7)
     assert "max_depth" not in params
+
+
+def test_how_the_table_was_read_is_printed(capsys):
+    api._say(("tabicl-small", {}), "schema", read_as("classification") | {"persons": {"owner": 200}})
+    printed = capsys.readouterr().out
+    assert "memaudit: 260 rows, 255 with a target (2 classes)\n" in printed
+    assert "audit again with groups; without it" in printed
+    assert "memaudit: left out: 'note': free text\n" in printed
+    assert "schema.yaml" not in printed
+
+
+def test_columns_of_targets_and_groups_have_the_names_of_their_series():
+    y, groups = pd.Series([0, 1], name="Kündigung"), pd.Series(["p", "q"], name="customer")
+    table, roles, stored = api._with_roles(TABLE, y, groups)
+    assert roles == {"target": "Kündigung", "group": "customer"}
+    assert list(table.columns) == ["age", "town", "Kündigung", "customer"]
+    assert stored == ["c0", "c1"]
+
+
+@pytest.mark.parametrize("name", [None, "AGE", "", "__index_level_0__"])
+def test_a_name_that_a_further_column_cannot_have_is_not_taken(name):
+    assert api._with_roles(TABLE, pd.Series([0, 1], name=name), None)[1] == {"target": "target"}
+
+
+def test_a_target_and_groups_of_one_name_stay_apart():
+    y = pd.Series([0, 1], name="who")
+    assert api._with_roles(TABLE, y, y)[1] == {"target": "who", "group": "group"}
+    assert api._with_roles(TABLE, [0, 1], pd.Series([0, 1], name=2024))[1] == {"target": "target", "group": "2024"}
+
+
+def test_a_report_is_shown_with_its_main_results_and_its_folder(tmp_path):
+    folder = tmp_path / "audit"
+    folder.mkdir()
+    write_json(a_summary().model_dump(), folder / "summary.json")
+    shown = repr(api.Report(folder))
+    assert shown.startswith(f"Report('{folder}')\n  result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected\n")
+    api.Report(folder).delete()
+    assert repr(api.Report(folder)) == f"Report('{folder}'), deleted"
+
+
+def test_the_last_line_names_the_page_and_how_to_remove_the_copy(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(api.runner, "run", lambda request, settings, report: None)
+    report = api.audit(TABLE, [0, 1])
+    last = (
+        f"memaudit: the page is '{report.folder}/report.html'; report.delete() removes its folder, which holds a copy"
+    )
+    assert capsys.readouterr().out.splitlines()[-1].startswith(last)
+
+
+@pytest.mark.parametrize("y", [None, 3])
+def test_a_target_that_is_none_is_refused(y):
+    with pytest.raises(AuditError, match=r"X has 2 rows and y the shape \(\)"):
+        api.audit(TABLE, y)
 
 
 def test_too_few_targets_are_refused():

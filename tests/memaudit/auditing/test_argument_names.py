@@ -7,12 +7,15 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
 
 import memaudit
 from memaudit.auditing import (
     api,
     argument_names,
     audit_strength,
+    command_line,
     estimator_import,
     intake,
     model_choice,
@@ -23,6 +26,7 @@ from memaudit.auditing import (
     protection,
     recommendations,
     row_nouns,
+    setting_bounds,
     source_file,
     table_columns,
     typed_slices,
@@ -35,6 +39,7 @@ from memaudit.common.errors import AuditError
 INTAKE = (
     intake, source_file, table_columns, person_columns, typed_slices, option_names, working_folder, estimator_import,
     model_choice, optional_studies, pdf_page, protection, row_nouns, audit_strength, recommendations,
+    setting_bounds,
 )  # fmt: skip
 OF_FILES = {"delimiter", "encoding"}  # a table in memory has none
 
@@ -53,9 +58,43 @@ def test_every_option_of_a_message_is_an_argument_of_the_audit(module):
 
 @pytest.mark.parametrize("option", argument_names.ARGUMENTS)
 def test_every_argument_that_is_named_can_be_given(option):
-    given = argument_names.ARGUMENTS[option]
-    taken = {*inspect.signature(api.audit).parameters, *argument_names.OF_TABLES}
-    assert given in taken | set(inspect.signature(api.runner.Settings).parameters)
+    name = argument_names.ARGUMENTS[option]
+    taken = {*inspect.signature(api.audit).parameters, *argument_names.OF_TABLES, *argument_names.OF_SETTINGS}
+    assert name in taken
+
+
+def test_every_option_of_the_command_is_an_argument_or_has_a_remedy():
+    parser = command_line._parser()
+    options = parser.parse_args(["audit", "t.csv", "--target", "y"])
+    known = {*argument_names.ARGUMENTS, *argument_names.INSTEAD, "table", "command"}
+    assert set(vars(options)) <= known
+    assert "profile" in argument_names.INSTEAD  # which the command takes out of its arguments before
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("minuts", "minuts: is no argument of memaudit.audit; did you mean `minutes`?"),
+        ("epsilons", "epsilons: is no argument of memaudit.audit; did you mean `epsilon`?"),
+        ("group", "group: is no argument of memaudit.audit; did you mean `groups`?"),
+        ("models", "models: is no argument of memaudit.audit; did you mean `model`?"),
+        ("zzz", "zzz: is no argument of memaudit.audit; known: base_rates, by"),
+        ("delimiter", "delimiter: is no argument of memaudit.audit; a table in memory is read already; leave it out"),
+        ("predictions", "by the command: `memaudit audit --predictions`"),
+        ("profile", "give snakemake=['--profile', NAME]"),
+        ("fail_above", "such as report.summary.headline.auc.low > 0.6"),
+    ],
+)
+def test_what_is_no_argument_is_refused_with_what_was_meant(name, message):
+    with pytest.raises(AuditError, match=re.escape(message)):
+        memaudit.audit(pd.DataFrame({"a": [1, 2]}), [0, 1], **{name: 1.0})
+
+
+def test_arguments_are_plain_values_and_single_ones_are_lists():
+    arguments = {"rows": np.int64(70), "epsilon": 1.0, "by": "a", "base_rates": np.array([0.5]), "drop": ("b", "c")}
+    plain = argument_names.given(arguments)
+    assert plain == {"rows": 70, "epsilon": [1.0], "by": ["a"], "base_rates": [0.5], "drop": ["b", "c"]}
+    assert [type(one) for one in (plain["rows"], plain["base_rates"][0])] == [int, float]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +106,7 @@ def test_every_argument_that_is_named_can_be_given(option):
         ("--base-rates: must be", "base_rates: must be"),
         ("which --task regression needs", "which task='regression' needs"),
         ("give another folder with --into", "give another folder with into="),
-        ("--epsilon: needs --public FILE", "epsilons: needs public=FILE"),
+        ("--epsilon: needs --public FILE", "epsilon: needs public=FILE"),
         ("column '--rows' holds words", "column '--rows' holds words"),
         ("see snakemake --dry-run", "see snakemake --dry-run"),
     ],
@@ -83,6 +122,14 @@ def test_the_audit_takes_the_arguments_that_its_errors_name(tmp_path):
         memaudit.audit(X, np.arange(80) % 2, rows=30)
     with pytest.raises(AuditError, match=r"^groups: missing in data row 3; .* give lone_rows=True"):
         memaudit.audit(X, np.arange(80) % 2, groups=[None if n == 2 else f"p{n // 2}" for n in range(80)])
+    with pytest.raises(AuditError, match=r"^minutes: -1 is not a positive number$"):
+        memaudit.audit(X, np.arange(80) % 2, minutes=-1)
+    with pytest.raises(AuditError, match=r"^threats: 'poisn' is unknown; did you mean `poison`\?$"):
+        memaudit.audit(X, np.arange(80) % 2, threats=["poisn"])
+    with pytest.raises(AuditError, match=r"^threats='white-box': sklearn.*Forest\S+ is of the family estimator"):
+        memaudit.audit(X, np.arange(80) % 2, model=RandomForestClassifier(), threats=["labels", "white-box"])
+    with pytest.raises(AuditError, match=r"^finetune: Pipeline of Random\S+ is of the family"):
+        memaudit.audit(X, np.arange(80) % 2, model=make_pipeline(RandomForestClassifier()), finetune=True)
     with pytest.raises(AuditError, match=r"^drop: the table has no column 'c'"):
         memaudit.audit(X, np.arange(80) % 2, drop=["c"])
     (tmp_path / "else").touch()

@@ -258,7 +258,7 @@ OPTIONS = {
     "model": (["--model", "x"], "--model: has no meaning with --predictions"),
     "quick": (["--quick"], "--quick: has no meaning with --predictions"),
     "context rows": (["--context-rows", "9"], "--context-rows: has no meaning with --predictions"),
-    "seed": (["--seed", "-1"], "--seed -1: must be 0 or more"),
+    "seed": (["--seed", "-1"], "--seed: -1 is less than 0"),
     "dry run": (["--", "-n"], "-n: with this option Snakemake makes no page"),
 }
 

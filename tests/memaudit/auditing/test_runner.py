@@ -30,9 +30,9 @@ def test_first_numbers_do_not_replace_a_complete_page(tmp_path):
 @pytest.mark.parametrize(
     ("request_", "settings", "message"),
     [
-        ({"seed": -1}, {}, "--seed -1"),
+        ({"seed": -1}, {}, "--seed: -1 is less than 0"),
         ({}, {"public": "f.yaml"}, "--public"),
-        ({}, {"epsilons": [1.0]}, "--epsilon: needs --public FILE"),
+        ({}, {"epsilon": [1.0]}, "--epsilon: needs --public FILE"),
         ({}, {"snakemake": ["-n"]}, "-n: "),
         ({}, {"snakemake": ["--until=x"]}, "--until"),
     ],

@@ -19,28 +19,29 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from memaudit.auditing import runner
-from memaudit.auditing.argument_names import OF_TABLES, as_arguments, named_as_arguments
-from memaudit.auditing.command_line import headline_lines, report
+from memaudit.auditing.argument_names import OF_SETTINGS, as_arguments, given, named_as_arguments
+from memaudit.auditing.command_line import headline_lines, reading_lines, tell
 from memaudit.auditing.intake import safe_names
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import Request
 from memaudit.auditing.summary import Summary
 from memaudit.auditing.table_columns import REGRESSION
-from memaudit.common.errors import AuditError
+from memaudit.common.errors import AuditError, printable
 from memaudit.common.io import read_json, read_table
+from memaudit.data.table_readings import described
 from memaudit.models import given_estimator
 from memaudit.models.given_estimator import Given
 from memaudit.models.user_frames import UserFrame
 
-TARGET = "target"
-GROUP = "group"
+TARGET, GROUP = "target", "group"  # columns of targets and groups that have no name of their own
+INDEX = "__index_level_"  # start of the names that Parquet reserves for an index
 GIVEN, ESTIMATOR = "table/given.parquet", "table/estimator.pkl"
 METHODS = ("fit", "predict", "get_params", "set_params", "__sklearn_tags__")
 Named = tuple[str, dict[str, Any]] | Given  # a model by name and parameters, or as an object
 PICKLED = "memaudit.models.given_estimator.GivenEstimator"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A finished audit; folder: its private working folder, which the caller deletes."""
 
@@ -56,10 +57,15 @@ class Report:
         """One line for each record, the most vulnerable first; `row` counts from 1, as in the table."""
         return read_table(self.folder / "risk.parquet")
 
+    def __repr__(self) -> str:
+        """The main results and the folder; the folder alone once it is deleted."""
+        if not (self.folder / "summary.json").exists():
+            return f"Report({str(self.folder)!r}), deleted"
+        return "\n  ".join([f"Report({str(self.folder)!r})", *map(printable, _main_results(self.summary.model_dump()))])
+
     def _repr_html_(self) -> str:
         """The main results, as a notebook shows them."""
-        told = map(as_arguments, headline_lines(self.summary.model_dump()))
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in told)
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in _main_results(self.summary.model_dump()))
         return f'<p><b>memaudit</b>; the whole page: <code>report.to_html("report.html")</code></p><ul>{lines}</ul>'
 
     def to_html(self, path: str | Path) -> Path:
@@ -98,19 +104,21 @@ def audit(
     preprocessing; any other, such as a pipeline, reads tables of the form of X (`GivenEstimator`); groups:
     (record,) the privacy unit of each, for example a person; task: classification or regression, None: by the targets;
     by: columns whose categories are compared; infer: columns whose values an adversary infers; into: the working
-    folder, by default a temporary one; name: what the page calls the table; settings: of runner.Settings (threats,
-    base_rates, shown, show_values, cores) and of Request (`argument_names.OF_TABLES`: rows, drop, categorical).
-    Prints the main results of each stage, as the command does. Raises AuditError, which names these arguments.
+    folder, by default a temporary one; name: what the page calls the table; settings: other options of the command,
+    such as rows, drop, show_values and epsilon (`argument_names.OF_TABLES` and `OF_SETTINGS`). Prints how the table is
+    read, the main results of each stage, and where the page is. Raises AuditError, which names these arguments.
     """
+    plain = given({"task": task, "by": by, "infer": infer, "minutes": minutes, "seed": seed} | settings)
     table, roles, stored = _with_roles(X, y, groups)
     named = _named(model) or _content(model, X, y, stored, seed)
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
-    roles |= {key: settings.pop(key) for key in OF_TABLES if key in settings}
-    request = Request(str(folder / GIVEN), task=task, seed=seed, by=list(by), infer=list(infer), name=name, **roles)
+    roles |= {key: value for key, value in plain.items() if key not in OF_SETTINGS}
+    request = Request(str(folder / GIVEN), name=name, **roles)
+    chosen = {key: value for key, value in plain.items() if key in OF_SETTINGS}
     try:
         with runner.private(folder):
-            settings |= {"minutes": minutes} | _written(table, named, folder)
-        runner.run(request, runner.Settings(folder, **settings), partial(_say, named))
+            chosen |= _written(table, named, folder)
+        runner.run(request, runner.Settings(folder, **chosen), partial(_say, named))
     except runner.StageError as error:
         if into is not None:
             raise
@@ -123,6 +131,8 @@ def audit(
         if into is None:  # the caller does not know this folder
             shutil.rmtree(folder, ignore_errors=True)
         raise
+    page = str(folder / "report.html")
+    tell([f"the page is {page!a}; report.delete() removes its folder, which holds a copy of the table"])
     return Report(folder)
 
 
@@ -145,20 +155,29 @@ def _with_roles(X: Any, y: Any, groups: Any) -> tuple[pd.DataFrame, dict[str, An
     table = features.rename(columns=str).reset_index(drop=True)
     if twice := table.columns[table.columns.duplicated()].tolist():
         raise AuditError(f"X: two columns are called {twice[0]!r}; rename one")
-    if unfit := [name for name in table.columns if name.startswith("__index_level_")]:
+    if unfit := [name for name in table.columns if name.startswith(INDEX)]:
         raise AuditError(f"X: {unfit[0]!r} is a name of Parquet's for an index; rename the column")
     for name, column in table.items():
         if isinstance(column.dtype, pd.CategoricalDtype):  # Parquet would keep its numbers as numbers
             table[name] = column.astype(object).map(str, na_action="ignore")
-    roles = {"target": _free(TARGET, table), "group": None if groups is None else _free(GROUP, table)}
     for name, values in (("y", y), ("groups", groups)):
-        if values is not None and (np.ndim(values) != 1 or len(values) != len(table)):
+        if (name == "y" or values is not None) and (np.ndim(values) != 1 or len(values) != len(table)):
             raise AuditError(f"X has {len(table)} rows and {name} the shape {np.shape(values)}: give one for each row")
-    count = table.shape[1]
-    table[roles["target"]] = pd.Series(y).to_numpy()
-    if groups is not None:
-        table[roles["group"]] = pd.Series(groups).to_numpy()
+    count, roles = table.shape[1], {}
+    for role, values, name in (("target", y, TARGET), ("group", groups, GROUP)):
+        if values is not None:
+            roles[role] = _free(_own_name(values, table) or name, table)
+            table[roles[role]] = pd.Series(values).to_numpy()
     return table, roles, list(safe_names(table.columns).values())[:count]
+
+
+def _own_name(values: Any, table: pd.DataFrame) -> str | None:
+    """The name of a Series, None where it has none that a further column of the table can have."""
+    if not isinstance(values, pd.Series) or values.name is None:
+        return None
+    name = str(values.name)
+    usable = name.strip() and not name.startswith(INDEX) and name == _free(name, table)
+    return name if usable else None
 
 
 def _features(X: Any) -> pd.DataFrame:
@@ -187,16 +206,23 @@ def _written(table: pd.DataFrame, named: Named, folder: Path) -> dict[str, Any]:
 def _say(named: Named, stage: str, result: Any) -> None:
     """Print the main results of a stage; raise AuditError where an estimator does not fit what the intake has found."""
     if stage != "schema":
-        report(stage, result, as_arguments)
-    elif isinstance(named, Given):
+        tell(_main_results(result))
+        return
+    left = [f"left out: {one}" for one in described(result["left_out"])]
+    tell(map(as_arguments, [*reading_lines(result), *left]))
+    if isinstance(named, Given):
         model, kind = _called(named.estimator), get_tags(named.estimator).estimator_type
         if kind != ("regressor" if result["kind"] == REGRESSION else "classifier"):
             raise AuditError(
                 f"model {model}: a {kind}, but the task is {result['kind']}; give another model, or `task`"
             )
-        if left := result["left_out"]:
-            reasons = "; ".join(f"{name!r}: {why}" for name, why in left.items())
+        if left:
+            reasons = "; ".join(described(result["left_out"]))
             raise AuditError(f"the audit leaves columns out that {model} may read: give X without them ({reasons})")
+
+
+def _main_results(summary: dict[str, Any]) -> list[str]:
+    return [as_arguments(line) for line in headline_lines(summary)]
 
 
 def _free(name: str, table: pd.DataFrame) -> str:

@@ -1,23 +1,42 @@
 """Messages of an audit with the arguments of `memaudit.audit` in place of the options of the command."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from typing import Any, get_origin
+
+import numpy as np
 
 from memaudit.auditing.request import Request
 from memaudit.auditing.runner import Settings
 from memaudit.common.errors import AuditError
+from memaudit.config.name_checks import hint
 
-DATA = {"target": "y", "group": "groups"}  # arguments that hold values; their columns have no names of the user's
-RENAMED = DATA | {"epsilon": "epsilons", "into": "into", "model": "model"}
+DATA = {"target": "y", "group": "groups"}  # arguments that hold the values of these columns
+RENAMED = DATA | {"into": "into", "model": "model"}
 FROM_FILES = ("table", "name", "delimiter", "encoding")  # of a request; a table in memory has none of them
+INTERNAL = ("folder", "models", "params", "labels")  # of settings; `audit` finds them
 OF_TABLES = tuple(  # arguments of `audit` that are fields of a request
     one.name for one in fields(Request) if one.name not in (*FROM_FILES, *DATA, "task", "by", "infer", "seed")
 )
+OF_SETTINGS = tuple(one.name for one in fields(Settings) if one.name not in INTERNAL)
+READ = "a table in memory is read already; leave it out"
+FILES = "files of predictions are audited by the command: `memaudit audit --predictions`"
+# Options of the command that `audit` lacks, and what to do instead.
+INSTEAD = {
+    "target": "give the targets as y",
+    "delimiter": READ,
+    "encoding": READ,
+    "predictions": FILES,
+    "reference": FILES,
+    "id": FILES,
+    "profile": "give snakemake=['--profile', NAME]",
+    "fail_above": "compare the report's numbers, such as report.summary.headline.auc.low > 0.6",
+}
 FLAGS = {one.name for kind in (Request, Settings) for one in fields(kind) if one.type is bool}
-ARGUMENTS = {one.name: one.name for kind in (Request, Settings) for one in fields(kind) if one.name not in FROM_FILES}
-ARGUMENTS |= RENAMED
+LISTS = {one.name for kind in (Request, Settings) for one in fields(kind) if get_origin(one.type) is Sequence}
+ARGUMENTS = {name: name for name in ("task", "by", "infer", "seed", *OF_TABLES, *OF_SETTINGS)} | RENAMED
 # An option of the command that no quotation mark precedes, as in a column's name, and its value, where it has one.
 OPTION = re.compile(r"(?<![\w'\"-])--([a-z]+(?:-[a-z]+)*)((?: (?:'(?:[^'\\]|\\.)*'|[A-Z]+\b))?)")
 CHOICES = re.compile(r"(?<![\w'\"-])--(task|threats) (classification|regression|labels|poison|white-box|linkability)\b")
@@ -26,6 +45,27 @@ CHOICES = re.compile(r"(?<![\w'\"-])--(task|threats) (classification|regression|
 def as_arguments(message: str) -> str:
     """The message with the arguments of `memaudit.audit`: `rows=` for `--rows`, `groups` for `--group`."""
     return OPTION.sub(_argument, CHOICES.sub(r"--\1 '\2'", message))
+
+
+def given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as plain values, a single one as a list where the command takes several.
+
+    Raises AuditError for a name that is none of `ARGUMENTS`, with what was probably meant or is to be done instead.
+    """
+    for name in arguments:
+        if why := INSTEAD.get(name):
+            raise AuditError(f"{name}: is no argument of memaudit.audit; {why}")
+        if name not in ARGUMENTS.values():
+            raise AuditError(f"{name}: is no argument of memaudit.audit{hint(name, [*ARGUMENTS.values(), 'name'])}")
+    return {name: _plain(name, value) for name, value in arguments.items()}
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value that YAML and JSON can hold, which numbers of numpy are not."""
+    if name not in LISTS:
+        return value.item() if isinstance(value, np.generic) else value
+    one_alone = isinstance(value, str) or not isinstance(value, Iterable)
+    return [_plain("", one) for one in ([value] if one_alone else value)]
 
 
 @contextmanager

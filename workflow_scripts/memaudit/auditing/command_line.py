@@ -2,13 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memaudit.auditing import audit_strength, failure_limits, prediction_audit, reading_options, runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.row_nouns import RowNouns
+from memaudit.auditing.setting_bounds import COUNT, POSITIVE, SHARE, TASKS, THREATS
 from memaudit.auditing.stages import FPR
 from memaudit.auditing.summary import Summary
 from memaudit.auditing.table_columns import rare_classes
@@ -27,7 +28,7 @@ ROLES = (
 SHOWN = 40  # most columns that are printed
 # Settings of a run that are named as the options are.
 CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
-CHOSEN += ("records",)
+CHOSEN += ("records", "epsilon", "public", "finetune")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -50,7 +51,6 @@ def main(arguments: Sequence[str]) -> int:
         rows=options.rows,
     )
     chosen = {key: getattr(options, key) for key in CHOSEN}
-    chosen |= {"epsilons": options.epsilon, "public": options.public, "finetune": options.finetune}
     settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
     valid, limits = True, []
 
@@ -101,7 +101,7 @@ def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:
     audit.add_argument("--target", required=True, metavar="COLUMN", help="the column that the model predicts")
     audit.add_argument(
         "--task",
-        choices=["classification", "regression"],
+        choices=TASKS,
         help="how the target is predicted; by default numbers of more than ten different values by regression",
     )
     audit.add_argument(
@@ -124,7 +124,7 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
         "--threats",
         nargs="+",
         default=["labels", "probabilities"],
-        choices=["labels", "probabilities", "poison", "white-box", "linkability"],
+        choices=THREATS,
         help="what an adversary can use; poison: rows added to the context; white-box: the model's attention; "
         "linkability: halves of records that may belong together",
     )
@@ -141,7 +141,7 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
     audit.add_argument(
         "--epsilon",
         nargs="+",
-        type=_positive,
+        type=POSITIVE.parsed,
         default=[],
         help="measure accuracy and leakage of contexts with differential privacy at these epsilons",
     )
@@ -149,24 +149,27 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
     audit.add_argument(
         "--finetune", action="store_true", help="fine-tune the model on records and probe it for memorization"
     )
-    audit.add_argument("--base-rates", nargs="+", type=_share, default=[0.01, 0.1, 0.5], metavar="SHARE")
+    audit.add_argument("--base-rates", nargs="+", type=SHARE.parsed, default=[0.01, 0.1, 0.5], metavar="SHARE")
 
 
 def _add_run(audit: argparse.ArgumentParser) -> None:
     """Add the arguments that limit the run and place its results."""
-    audit.add_argument("--minutes", type=_positive, default=3.0, help="time budget; default 3")
+    audit.add_argument("--minutes", type=POSITIVE.parsed, default=3.0, help="time budget; default 3")
     audit.add_argument(
         "--quick", action="store_true", help="compute the first numbers only, without --by, --infer and the like"
     )
     audit.add_argument(
-        "--rows", type=_count, default=MOST_ROWS, help=f"most rows that are read into the audit; default {MOST_ROWS}"
+        "--rows",
+        type=COUNT.parsed,
+        default=MOST_ROWS,
+        help=f"most rows that are read into the audit; default {MOST_ROWS}",
     )
     audit.add_argument(
-        "--shown", type=_count, default=20, help="number of most vulnerable records on the page; default 20"
+        "--shown", type=COUNT.parsed, default=20, help="number of most vulnerable records on the page; default 20"
     )
     audit.add_argument(
         "--context-rows",
-        type=_count,
+        type=COUNT.parsed,
         metavar="N",
         help="rows of the context that will be deployed; default the whole table",
     )
@@ -185,34 +188,22 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
         "end; auc.high=.6 by its upper end",
     )
     audit.add_argument("--seed", type=int, default=0, help="seed of all random numbers; default 0")
-    audit.add_argument("--cores", type=_count, help="CPU cores; default all")
+    audit.add_argument("--cores", type=COUNT.parsed, help="CPU cores; default all")
 
 
-def _share(text: str) -> float:
-    if not 0 < (value := float(text)) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a share between 0 and 1")
-    return value
+def report(stage: str, result: Any) -> None:
+    """Print how the table was read (stage `schema`), or the main results of a stage."""
+    lines = reading_lines(result) + _column_lines(result) if stage == "schema" else headline_lines(result)
+    tell(lines)
 
 
-def _positive(text: str) -> float:
-    if not 0 < (value := float(text)) < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return value
+def tell(lines: Iterable[str]) -> None:
+    """Print lines for the user."""
+    print("\n".join(f"memaudit: {printable(line)}" for line in lines), flush=True)
 
 
-def _count(text: str) -> int:
-    if (value := int(text)) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return value
-
-
-def report(stage: str, result: Any, worded: Callable[[str], str] = str) -> None:
-    """Print how the table was read (stage `schema`), or the main results of a stage; worded: last change of a line."""
-    lines = _schema(result) if stage == "schema" else headline_lines(result)
-    print("\n".join(f"memaudit: {printable(worded(line))}" for line in lines), flush=True)
-
-
-def _schema(facts: dict[str, Any]) -> list[str]:
+def reading_lines(facts: dict[str, Any]) -> list[str]:
+    """How the table was read, without its columns."""
     taken, with_target = facts["taken"], facts["rows"] - facts["without_target"]
     sample = f"; {taken} of them are sampled at random" if taken < with_target else ""
     lines = [f"{facts['rows']} rows, {with_target} with a target ({facts['task']}){sample}"]
@@ -230,7 +221,12 @@ def _schema(facts: dict[str, Any]) -> list[str]:
         lines.append(f"the target is read with: {facts['readings'][facts['target']]}")
     if facts.get("left_by_quick"):
         lines.append(f"--quick leaves out {', '.join(facts['left_by_quick'])}: audit without --quick for them")
-    lines.append(f"model: {', '.join(map(ascii, facts['models']))}")
+    return [*lines, f"model: {', '.join(map(ascii, facts['models']))}"]
+
+
+def _column_lines(facts: dict[str, Any]) -> list[str]:
+    """How each column was read."""
+    lines = []
     columns, readings = list(facts["columns"].values()), facts["readings"]
     width = min(40, max(len(ascii(one["name"])) for one in columns))
 

@@ -79,31 +79,33 @@ def _catalogue() -> dict[str, Any]:
     return yaml.safe_load((PROJECT / "config" / "models.yaml").read_text(encoding="utf-8"))["models"]
 
 
-def tunable(name: str, added: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def tunable(name: str, added: Mapping[str, Any], called: str = "") -> tuple[dict[str, Any], str]:
     """The entry of the catalogue for fine-tuning a model of `entries`, and its name.
 
     A checkpoint is fine-tuned and probed raw: an ensemble of views, or features of whole rows, would hide the records.
-    Raises AuditError for a family that cannot be fine-tuned.
+    Raises AuditError for a family that cannot be fine-tuned; called: what the user calls the model, if not so.
     """
     entry = (_catalogue() | added)[name]
     if entry["family"] != "tabicl":
-        raise AuditError(f"--finetune: {name} is of the family {entry['family']}; only TabICL can be fine-tuned here")
+        raise AuditError(
+            f"--finetune: {called or name} is of the family {entry['family']}; only TabICL can be fine-tuned here"
+        )
     if entry.get("mode", "raw") == "raw":
         return {}, name
     return {"tuned": {**entry, "mode": "raw"}}, "tuned"
 
 
-def readable(name: str, added: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def readable(name: str, added: Mapping[str, Any], called: str = "") -> tuple[dict[str, Any], str]:
     """The entry of the catalogue whose attention is read for a model of `entries`, and its name.
 
     The attention of a checkpoint that is audited as deployed is that of its raw view. Raises AuditError for a family
-    whose attention on a context is not read.
+    whose attention on a context is not read; called: what the user calls the model, if not so.
     """
     entry = (_catalogue() | added)[name]
     if entry["family"] not in FAMILIES:
         raise AuditError(
-            f"--threats white-box: {name} is of the family {entry['family']}, whose attention on its context is not "
-            "read here; name a TabICL or TabPFN, or leave white-box out"
+            f"--threats white-box: {called or name} is of the family {entry['family']}, whose attention on its "
+            "context is not read here; name a TabICL or TabPFN, or leave white-box out"
         )
     if entry.get("mode", "raw") == "raw":
         return {}, name

@@ -26,6 +26,7 @@ from memaudit.auditing.prediction_sentences import CONTROLS
 from memaudit.auditing.prediction_summary import INVALID, PredictionSummary
 from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import PredictionRequest
+from memaudit.auditing.setting_bounds import SEED
 from memaudit.auditing.stages import FPR
 from memaudit.auditing.terminal_progress import Display
 from memaudit.auditing.working_folder import in_one_line, private
@@ -127,8 +128,7 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
     folder = folder_of(options)
     row_nouns.require(options.records, options.owner, options.review_by)
     require_review_date(options.review_by, datetime.date.today())
-    if options.seed < 0:
-        raise AuditError(f"--seed {options.seed}: must be 0 or more")
+    SEED.check("--seed", options.seed)
     stage_results.refuse_idle(snakemake)
     request = PredictionRequest(
         *options.predictions,

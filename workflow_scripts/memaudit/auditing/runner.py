@@ -19,6 +19,7 @@ from memaudit.auditing import (
     optional_studies,
     pdf_page,
     row_nouns,
+    setting_bounds,
     stage_results,
     stages,
 )
@@ -54,7 +55,7 @@ class Settings:
     models: Sequence[str] = (model_choice.SHIPPED,)
     params: dict[str, Any] = field(default_factory=dict)
     labels: Sequence[str] = ()  # what the page calls the models; none: as named
-    epsilons: Sequence[float] = ()
+    epsilon: Sequence[float] = ()
     public: str | None = None
     finetune: bool = False
     minutes: float = 3.0
@@ -84,27 +85,22 @@ def run(request: Request, settings: Settings, report: Callable[[str, Any], None]
 def _run(request: Request, settings: Settings, report: Callable[[str, Any], None]) -> Path:
     started = time.monotonic()
     _check(request, settings)
-    catalogue = model_choice.entries(settings.models, settings.params)
-    if settings.finetune:
-        model_choice.tunable(catalogue[1][0], catalogue[0])
-    if "white-box" in settings.threats:
-        model_choice.readable(catalogue[1][0], catalogue[0])
-    estimator_import.require(catalogue[0])
+    _check_models(settings)
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
         _keep_complete(settings)
         facts, catalogue = _taken_in(request, settings, fresh)
         if settings.finetune:
             optional_studies.check_units(facts["taken"])
-        if settings.epsilons:
+        if settings.epsilon:
             optional_studies.write_public(folder, facts, settings.public)
             note_audit(request, folder)
-        models = list(settings.labels) or model_choice.labels(settings.models, catalogue[1])
+        models = _called(settings, catalogue[1])
         shown = {"models": models, "records": settings.records, "show_values": settings.show_values}
         report("schema", facts | shown | {"left_by_quick": left_by_quick(request, settings)})
         chosen = {key: getattr(settings, key) for key in PASSED_ON}
         chosen |= {"threats": list(settings.threats), "quick": settings.quick}
-        chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
+        chosen |= {"base_rates": sorted(set(settings.base_rates)), "epsilons": sorted(set(settings.epsilon))}
         chosen |= {"seed": request.seed, "model_labels": models}
         sizes = stages.quick_sizes(facts["taken"])
         config = stages.overlay("quick", facts, sizes, chosen, catalogue)
@@ -120,9 +116,25 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
     return folder
 
 
+def _check_models(settings: Settings) -> None:
+    """Raise AuditError for a model that cannot be found, or not be attacked as the settings say."""
+    added, names = model_choice.entries(settings.models, settings.params)
+    called = _called(settings, names)
+    if settings.finetune:
+        model_choice.tunable(names[0], added, called[0])
+    if "white-box" in settings.threats:
+        model_choice.readable(names[0], added, called[0])
+    estimator_import.require(added)
+
+
+def _called(settings: Settings, names: Sequence[str]) -> list[str]:
+    """What the models are called, as the user named them; names: of the catalogue."""
+    return list(settings.labels) or model_choice.labels(settings.models, names)
+
+
 def left_by_quick(request: Request, settings: Settings) -> list[str]:
     """Options that were given, and that an audit of the first stage alone leaves out."""
-    given = {"--by": request.by, "--infer": request.infer, "--epsilon": settings.epsilons}
+    given = {"--by": request.by, "--infer": request.infer, "--epsilon": settings.epsilon}
     given |= {"--finetune": settings.finetune, "further models": settings.models[1:]}
     given |= {f"--threats {name}": name in settings.threats for name in ("poison", "white-box", "linkability")}
     return [name for name, value in given.items() if settings.quick and value]
@@ -134,7 +146,7 @@ def _taken_in(request: Request, settings: Settings, fresh: bool) -> tuple[dict[s
     try:
         facts = take_in(request, folder)
         optional_studies.check_inference(facts, settings.threats)
-        optional_studies.check_target(facts, settings.threats, bool(settings.epsilons), settings.finetune)
+        optional_studies.check_target(facts, settings.threats, bool(settings.epsilon), settings.finetune)
         return facts, model_choice.entries(settings.models, settings.params, facts["kind"])
     except (AuditError, OSError, duckdb.Error):
         if fresh:
@@ -143,11 +155,11 @@ def _taken_in(request: Request, settings: Settings, fresh: bool) -> tuple[dict[s
 
 
 def _check(request: Request, settings: Settings) -> None:
-    if request.seed < 0:
-        raise AuditError(f"--seed {request.seed}: must be 0 or more")
-    if settings.public and not settings.epsilons:
+    for described in (request, settings):
+        setting_bounds.check(described)
+    if settings.public and not settings.epsilon:
         raise AuditError("--public: is only for private contexts; give their --epsilon, or leave it out")
-    if settings.epsilons and not settings.public:
+    if settings.epsilon and not settings.public:
         raise AuditError(
             "--epsilon: needs --public FILE, published bounds and categories of the columns (docs/release.md); read "
             "from the table they would reveal records that no noise hides"
@@ -207,7 +219,7 @@ def _cost(units: int, settings: Settings, questions: int) -> stages.Cost:
 
 def _seconds_elsewhere(settings: Settings) -> float:
     """CPU seconds of the optional studies."""
-    private = optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
+    private = optional_studies.PRIVATE_SECONDS * len(settings.epsilon)
     return private + optional_studies.TUNING_SECONDS * settings.finetune
 
 

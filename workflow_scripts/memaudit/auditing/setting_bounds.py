@@ -1,0 +1,63 @@
+"""Bounds of an audit's settings, the same on the command line and from Python."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any
+
+from memaudit.auditing.table_columns import CLASSIFICATION, REGRESSION
+from memaudit.common.cell_notations import ORDERS, SEPARATORS
+from memaudit.common.errors import AuditError
+from memaudit.config.name_checks import hint
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Numbers that a setting takes; kind: whether whole ones only; fault: what is said of another one."""
+
+    kind: type[int] | type[float]
+    holds: Callable[[float], bool]
+    fault: str
+
+    def parsed(self, text: str) -> float:
+        """The number of an argument. Raises ArgumentTypeError for one out of bounds, ValueError for no number."""
+        if not self.holds(value := self.kind(text)):
+            raise argparse.ArgumentTypeError(f"{text} {self.fault}")
+        return value
+
+    def check(self, option: str, value: Any) -> None:
+        """Raise AuditError for a value that is no such number."""
+        whole = self.kind is int
+        if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+            raise AuditError(f"{option}: {value!r} is no {'whole number' if whole else 'number'}")
+        if not self.holds(value):
+            raise AuditError(f"{option}: {value} {self.fault}")
+
+
+POSITIVE = Bound(float, lambda value: 0 < value < 1e6, "is not a positive number")
+SHARE = Bound(float, lambda value: 0 < value < 1, "is not a share between 0 and 1")
+COUNT = Bound(int, lambda value: value >= 1, "is less than 1")
+SEED = Bound(int, lambda value: value >= 0, "is less than 0")
+BOUNDS = {"minutes": POSITIVE, "epsilon": POSITIVE, "base_rates": SHARE, "seed": SEED}
+BOUNDS |= dict.fromkeys(("rows", "shown", "context_rows", "cores"), COUNT)
+THREATS = ("labels", "probabilities", "poison", "white-box", "linkability")
+TASKS = (CLASSIFICATION, REGRESSION)
+CHOICES = {"threats": THREATS, "task": TASKS, "decimal": SEPARATORS, "dates": ORDERS}
+NEEDED = ("threats", "base_rates")  # that are never empty
+
+
+def check(described: Any) -> None:
+    """Raise AuditError for a setting out of bounds; described: a request or settings, with fields named as above."""
+    for field in fields(described):
+        name, value = field.name, getattr(described, field.name)
+        option = f"--{name.replace('_', '-')}"
+        if name in NEEDED and not value:
+            raise AuditError(f"{option}: name at least one")
+        if value is None and field.default is None:
+            continue
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if name in BOUNDS:
+                BOUNDS[name].check(option, one)
+            if name in CHOICES and one not in CHOICES[name]:
+                raise AuditError(f"{option}: {one!r} is unknown{hint(one, list(CHOICES[name]))}")
