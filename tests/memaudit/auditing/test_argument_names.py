@@ -14,9 +14,12 @@ import memaudit
 from memaudit.auditing import (
     api,
     argument_names,
+    attack_inventory,
     audit_strength,
     command_line,
     estimator_import,
+    glossary,
+    inference_findings,
     intake,
     model_choice,
     option_names,
@@ -24,12 +27,14 @@ from memaudit.auditing import (
     pdf_page,
     person_columns,
     protection,
+    protection_criteria,
     recommendations,
     row_nouns,
     setting_bounds,
     source_file,
     table_columns,
     typed_slices,
+    white_box_findings,
     working_folder,
 )
 from memaudit.auditing.argument_names import as_arguments
@@ -38,8 +43,12 @@ from memaudit.common.errors import AuditError
 # All that raises errors, or words lines of the screen, between the call of an audit and its first job.
 INTAKE = (
     intake, source_file, table_columns, person_columns, typed_slices, option_names, working_folder, estimator_import,
-    model_choice, optional_studies, pdf_page, protection, row_nouns, audit_strength, recommendations,
-    setting_bounds,
+    model_choice, optional_studies, pdf_page, protection, row_nouns, setting_bounds,
+)  # fmt: skip
+# All that words the page, of which Python's callers read a part in `report.summary`, too.
+PAGE = (
+    attack_inventory, audit_strength, glossary, inference_findings, protection_criteria, recommendations,
+    white_box_findings,
 )  # fmt: skip
 OF_FILES = {"delimiter", "encoding"}  # a table in memory has none
 
@@ -54,6 +63,11 @@ def texts(module):
 def test_every_option_of_a_message_is_an_argument_of_the_audit(module):
     left = {name for text in texts(module) for name in re.findall(r"--([a-z-]*[a-z])", as_arguments(text))}
     assert left <= OF_FILES
+
+
+@pytest.mark.parametrize("module", PAGE, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_the_page_names_settings_as_neither_options_nor_arguments(module):
+    assert not [text for text in texts(module) if re.search(r"--[a-z]", text)]
 
 
 @pytest.mark.parametrize("option", argument_names.ARGUMENTS)
