@@ -6,7 +6,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -110,30 +111,34 @@ def audit(
     """
     plain = given({"task": task, "by": by, "infer": infer, "minutes": minutes, "seed": seed} | settings)
     table, roles, stored = _with_roles(X, y, groups)
-    named = _named(model) or _content(model, X, y, stored, seed)
+    named = _named(model) or _content(model, X, y, stored, plain["seed"])
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
     roles |= {key: value for key, value in plain.items() if key not in OF_SETTINGS}
     request = Request(str(folder / GIVEN), name=name, **roles)
     chosen = {key: value for key, value in plain.items() if key in OF_SETTINGS}
-    try:
+    with nullcontext() if into else _removed_if_failed(folder):
         with runner.private(folder):
             chosen |= _written(table, named, folder)
         runner.run(request, runner.Settings(folder, **chosen), partial(_say, named))
+    page = str(folder / "report.html")
+    tell([f"the page is {page!a}; report.delete() removes its folder, which holds a copy of the table"])
+    return Report(folder)
+
+
+@contextmanager
+def _removed_if_failed(folder: Path) -> Iterator[None]:
+    """If the block fails, remove a folder that the caller does not know; of a failed job keep and name the logs."""
+    try:
+        yield
     except runner.StageError as error:
-        if into is not None:
-            raise
         _keep_logs(folder)
         raise AuditError(
             f"{error.what} ({error.cause or 'no job says why'}); its logs are in {folder}, with into=FOLDER all files "
             "are kept"
         ) from None
     except BaseException:
-        if into is None:  # the caller does not know this folder
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    page = str(folder / "report.html")
-    tell([f"the page is {page!a}; report.delete() removes its folder, which holds a copy of the table"])
-    return Report(folder)
 
 
 def _keep_logs(folder: Path) -> None:
