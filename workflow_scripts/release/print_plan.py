@@ -12,8 +12,8 @@ from memaudit.common.io import read_json
 from memaudit.config.release_section import PART
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.noisy_bounds import planned_bounds
-from memaudit.privacy.release_jobs import private_table
-from memaudit.privacy.release_plan import check_labels, in_lines
+from memaudit.privacy.release_jobs import private_table, reading
+from memaudit.privacy.release_plan import check_labels, columns_in_lines, in_lines
 from memaudit.privacy.tabpate_release import Settings, planned
 from memaudit.studies.private_gain import expected_gain
 from memaudit.workflow.job import run, tell
@@ -26,6 +26,9 @@ def main(job):
     settings = Settings(**request["settings"])
     plan = planned(settings, budget, public)
     check_labels(plan, settings, public)
+    tell("memaudit: the table is read by its public facts and its entry alone:")
+    for line in columns_in_lines(public, reading(job.input, job.params.entry)):
+        tell(f"memaudit:   {line}")
     tell(f"memaudit: a release of {job.params.dataset} at ({budget.epsilon:g}, {budget.delta:g}) would buy:")
     expected = expected_gain.in_lines(read_json(job.input.gains), settings, budget, public)
     for line in (*in_lines(plan, settings, public), *expected):

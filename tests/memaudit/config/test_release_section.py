@@ -84,6 +84,15 @@ def test_a_bad_release_gets_one_clear_line(config, change, line):
     assert "\n" not in str(caught.value)
 
 
+def test_an_order_of_dates_has_no_effect_on_a_release_and_is_refused(config):
+    config["release"] = RELEASE
+    config["datasets"]["wine"]["decimal"] = ","
+    assert checked(config)["datasets"]["wine"]["decimal"] == ","
+    config["datasets"]["wine"]["dates"] = "dmy"
+    with pytest.raises(AuditError, match=r"datasets/wine/dates: a release holds .* no dates; list .* under `drop`"):
+        checked(config)
+
+
 def test_without_the_section_nothing_is_released(config):
     assert checked(config)["release"] is None
     config["release"] = None

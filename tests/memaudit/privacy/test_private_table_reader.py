@@ -145,6 +145,50 @@ def test_a_cell_that_is_no_number_is_named_by_its_row_alone(read):
     assert "forty" not in str(caught.value)
 
 
+GERMAN = """person,größe,colour,churn
+ann,"171,5",red,1
+ann,"1.171,5",red,"1,5"
+bob,"1.171",blue,"2,25"
+cid,?,red,3
+"""
+OF_NUMBERS = """source: a test
+records: 9
+task: regression
+target: [0, 10]
+columns:
+  größe: [0, 2000]
+  colour: [blue, green, red]
+"""
+
+
+def test_decimal_commas_are_read_as_the_entry_declares_them(read):
+    """The texts of the rows, by which a ledger knows the table, stay those of the file."""
+    german = {"decimal": ",", "drop": ["person"]}
+    table = read(GERMAN, OF_NUMBERS, **german)
+    pairs = sorted(zip(np.nan_to_num(table.x[:, 0], nan=-1.0).tolist(), table.y.tolist(), strict=True))
+    assert pairs == [(-1.0, 3.0), (171.5, 1.0), (1171.0, 2.25), (1171.5, 1.5)]
+    english = GERMAN.replace("1.171,5", "1171.5").replace("1.171", "1171").replace("171,5", "171.5")
+    english = english.replace("1,5", "1.5").replace("2,25", "2.25")
+    as_points = read(english, OF_NUMBERS, drop=["person"])
+    assert Counter(map(str, as_points.x.tolist())) == Counter(map(str, table.x.tolist()))
+    assert sorted(table.rows) != sorted(as_points.rows)
+    assert any("1.171,5" in row for row in table.rows)
+
+
+def test_with_a_declared_decimal_sign_a_row_decides_about_itself_alone(read):
+    german = {"decimal": ",", "drop": [], "group": "person"}
+    whole = records(read(GERMAN, OF_NUMBERS, **german))
+    for row in range(4):
+        rest = records(read(without(GERMAN, row), OF_NUMBERS, **german))
+        assert sum((Counter(whole) - Counter(rest)).values()) == 1
+        assert not Counter(rest) - Counter(whole)
+
+
+def test_without_the_key_a_decimal_comma_is_refused_with_the_key(read):
+    with pytest.raises(AuditError, match=r"column 'größe' must be numeric, but data row 1 holds no number; .*decimal"):
+        read(GERMAN, OF_NUMBERS, drop=["person"])
+
+
 def test_a_row_without_its_person_is_refused(read):
     with pytest.raises(AuditError, match="group 'person' is missing in data row 5: every record needs its unit"):
         read(ROWS.replace("cid,57,blue,2002-02-02,no", ",57,blue,2002-02-02,no"), group="person", drop=["born"])

@@ -1,12 +1,14 @@
 """What a budget buys: closed forms of zCDP, and the refusal of what teaches nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Budget, rho_within
 from memaudit.privacy.composition import Cost, fits
 from memaudit.privacy.public_facts import Column, Public
-from memaudit.privacy.release_plan import check_labels, in_lines, most_labels
+from memaudit.privacy.release_plan import check_labels, columns_in_lines, in_lines, most_labels
 from memaudit.privacy.tabpate_release import Settings, planned
 
 ONE = Budget(1.0, 1e-5)
@@ -72,4 +74,32 @@ def test_moments_alone_ask_no_model():
     settings = Settings(queries=300, prior="moments", alpha=1.0, by_class=True, narrowed=True, labels="group")
     lines = in_lines(planned(settings, ONE, CLASSES), settings, CLASSES)
     assert lines[1].startswith("no model is asked")
-    assert sum(line.startswith("noise of moments") for line in lines) == 2
+    narrowing, drawing = (line for line in lines if line.startswith("noise of moments"))
+    assert narrowing.startswith("noise of moments of all records, which narrow the bounds first: sigma ")
+    assert drawing.startswith("noise of moments of each class, from which the queries are drawn: sigma ")
+
+
+def test_moments_of_numbers_and_without_narrowing_are_those_of_all_records():
+    settings = Settings(queries=300, prior="moments", alpha=1.0, labels="group")
+    lines = in_lines(planned(settings, ONE, NUMBER), settings, NUMBER)
+    (one,) = (line for line in lines if line.startswith("noise of moments"))
+    assert one.startswith("noise of moments of all records, from which the queries are drawn: sigma ")
+    by_votes = Settings(teachers=25, queries=200)
+    assert not any("moments" in line for line in in_lines(planned(by_votes, ONE, NUMBER), by_votes, NUMBER))
+
+
+def test_each_column_has_a_line_by_the_facts_and_the_entry():
+    columns = (Column("Größe (cm)", (18, 1234567.5)), Column("\x1b[31m", ("blue", "red")))
+    public = Public("customers", "a form", 5000, "classification", columns, Column("target", ("no", "yes")))
+    entry = {"target": "churn", "group": "household", "drop": ["name"], "decimal": ",", "typed": False}
+    assert columns_in_lines(public, entry) == [
+        "'Größe (cm)'  numeric, from 18 to 1234567.5, decimal comma, as declared",
+        r"'\x1b[31m'    categorical, 2 texts are known",
+        "'churn'       categorical, 2 texts are known, the target",
+        "'household'   the protected unit",
+        "'name'        left out: `drop`",
+    ]
+    typed = {"target": "churn", "group": None, "drop": [], "decimal": None, "typed": True}
+    assert columns_in_lines(public, typed)[0].endswith("from 18 to 1234567.5")
+    wide = replace(public, columns=tuple(Column(f"c{place}", (0, 1)) for place in range(50)))
+    assert columns_in_lines(wide, typed)[-1] == "... and 11 more"

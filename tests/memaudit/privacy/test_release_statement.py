@@ -8,7 +8,8 @@ import pytest
 
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.guarantee import Guarantee
-from memaudit.privacy.release_statement import guarantee_entries, in_words, query_counts
+from memaudit.privacy.public_facts import Column, Public
+from memaudit.privacy.release_statement import guarantee_entries, in_words, query_counts, statement_terms
 from memaudit.privacy.tabpate_release import Released
 
 FACTS = {
@@ -21,7 +22,15 @@ FACTS = {
         "mu_of_a_gaussian_with_equal_rho": 0.2367,
         "largest_tpr_at_fpr": {"0.001": 0.00216212, "0.01": 0.0183711},
     },
-    "public": {"file": "customers.yaml", "records": 400, "settings": {"teachers": 20, "threshold": None}},
+    "public": {
+        "file": "customers.yaml",
+        "source": "the order form",
+        "records": 400,
+        "task": "classification",
+        "target": ["no", "yes"],
+        "columns": {"age": [18.0, 1234567.5], "a|b": ["", "north, east", "1"]},
+        "settings": {"teachers": 20, "threshold": None},
+    },
     "tuned": "on `adult` | nothing else\n# of ours",
     "records": 60,
     "spent": {"votes": {"sigma2": 17.3}},
@@ -40,6 +49,29 @@ def test_every_number_is_in_the_table():
     assert entries["public: settings: teachers"] == "20"
     assert entries["public: settings: threshold"] == "none"
     assert entries["spent: votes: sigma2"] == "17.3"
+
+
+def test_what_was_taken_as_public_is_listed_whole():
+    """Bounds with all their digits, and categories in quotes: each column of the context, and the target."""
+    words = in_words(FACTS)
+    page = words[words.index("## Taken as public") : words.index("## In numbers")]
+    assert "their source is stated as: the order form." in page
+    assert "| age | number | from 18 to 1234567.5 |" in page
+    assert r"""| a\|b | categories | "", "north, east", "1" |""" in page
+    assert '| target | categories | "no", "yes" |' in page
+    assert "public: columns" not in words
+    assert "public: target" not in words
+
+
+def test_the_terms_of_a_statement_have_bounds_and_categories_in_the_form_of_the_file_of_facts(tmp_path):
+    columns = (Column("age", (18.0, 100.0)), Column("region", ("east", "north")))
+    public = Public("customers", "a form", 5000, "regression", columns, Column("target", (0.0, 9.5)))
+    (tmp_path / "customers.yaml").write_text("facts")
+    settings = {"queries": 300, "labels": "group"}
+    request = {"settings": settings, "epsilon": 1.0, "delta": 1e-5, "tuned": "on nothing", "model": "m"}
+    found = statement_terms(request, None, public, Guarantee(0.5), tmp_path / "customers.yaml", "f" * 64)["public"]
+    assert found["columns"] == {"age": [18.0, 100.0], "region": ["east", "north"]}
+    assert (found["task"], found["target"]) == ("regression", [0.0, 9.5])
 
 
 def test_a_text_of_the_owner_stays_in_its_cell():

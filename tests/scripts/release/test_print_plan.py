@@ -48,8 +48,13 @@ def plan(project, tmp_path, monkeypatch, capfd):
 
 def test_the_plan_has_labels_noise_cost_and_the_expected_share_of_public_tables(plan):
     lines = plan(queries=300, prior="moments", alpha=1.0, by_class=True, labels="group", equal_classes=True)
-    assert lines[0] == "memaudit: a release of customers at (1, 1e-05) would buy:"
-    assert lines[1] == "memaudit:   labels: at most 300 of 300 queries"
+    assert lines[:3] == [
+        "memaudit: the table is read by its public facts and its entry alone:",
+        "memaudit:   'age'    numeric, from 18 to 100, decimal point",
+        "memaudit:   'churn'  categorical, 2 texts are known, the target",
+    ]
+    assert lines[3] == "memaudit: a release of customers at (1, 1e-05) would buy:"
+    assert lines[4] == "memaudit:   labels: at most 300 of 300 queries"
     (expected,) = [line for line in lines if "expected accuracy" in line]
     assert "by `class_moments, equal classes` keep 44% (26% to 62%) of the gain over chance" in expected
     assert expected.endswith("6 tables of 750 to 1,000 records at epsilon 1")

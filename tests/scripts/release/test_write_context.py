@@ -129,6 +129,31 @@ def test_the_statement_says_what_was_spent_and_on_what(script):
     assert f"| ledger: charge | {charge['id']} |" in page()
 
 
+def test_the_statement_lists_what_was_taken_as_public(script):
+    script()
+    assert statement()["public"]["columns"] == {"age": [18.0, 100.0], "colour": ["blue", "green", "red"]}
+    assert statement()["public"]["target"] == ["no", "yes"]
+    assert "| age | number | from 18 to 100 |" in page()
+    assert '| colour | categories | "blue", "green", "red" |' in page()
+
+
+def test_a_table_with_decimal_commas_is_released_as_one_with_points(script):
+    """The same queries and no noise: the labels say how the numbers were read."""
+    silent = {"discrete_gaussian": lambda center, sigma: center}
+    script(**silent)
+    table = pd.read_csv("table.csv")
+    table.age = [f"{age + 0.25:.2f}".replace(".", ",") for age in table.age]
+    table.to_csv("table.csv", index=False, sep=";")
+    write_json(fetch({"source": "file", "path": "table.csv"}, "raw.parquet", "downloads"), "raw.json")
+    assert "give `decimal" in refused(script, run="german", dataset="clients", **silent)
+    script(run="german", dataset="clients", entry={"decimal": ","}, **silent)
+    first = pd.read_parquet("results/mine/release/customers/context.parquet")
+    second = pd.read_parquet("results/german/release/clients/context.parquet")
+    assert second.age.between(18, 100).all()
+    assert ((second.age > 55.25) == (second.target == "yes")).mean() > 0.9
+    assert list(first) == list(second)
+
+
 def test_nothing_computed_from_the_records_without_noise_is_printed(script):
     """The identity is a hash of the whole table: who knows all rows but one could test guesses about that one."""
     script()

@@ -97,6 +97,11 @@ def release_faults(release: Release | None, shared: SharedKeys) -> Iterator[str]
         yield f"release/dataset: {release.dataset} is no table"
     if entry and model and entry.task != model.task:
         yield f"release/model: {release.model} is for {model.task}, {release.dataset} has {entry.task}"
+    if entry and entry.dates:
+        yield (
+            f"datasets/{release.dataset}/dates: a release holds numbers and categories, no dates; list their columns "
+            "under `drop`, and remove the key"
+        )
     total = release.total
     if total and (total.epsilon < release.epsilon or total.delta < release.delta):
         yield "release/total: is less than this release alone; it counts all releases of the table, this one included"

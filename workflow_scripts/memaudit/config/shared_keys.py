@@ -75,7 +75,9 @@ class Dataset(Section):
         {}, description="types to use instead of the detected ones"
     )
     decimal: Literal[".", ","] | None = Field(
-        None, description="decimal sign of a file's numbers, where they can be read in two ways"
+        None,
+        description="decimal sign of a file's numbers, where they can be read in two ways; of a release, that "
+        "of all its numbers",
     )
     dates: Literal["dmy", "mdy", "ymd"] | None = Field(
         None, description="order of day, month and year of a file's dates, where they can be read in two ways"

@@ -25,6 +25,8 @@ from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import Roles, cleaned, first_row, infer
 from memaudit.data.duckdb_engine import connect, identifier, parquet
 from memaudit.data.record_ids import message
+from memaudit.data.table_readings import TEXTS
+from memaudit.privacy.declared_numbers import read_numbers
 from memaudit.privacy.public_facts import Column, Facts, Public, read_facts, read_public
 
 
@@ -45,9 +47,9 @@ class RawTable:
 def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], threads: int = 1) -> RawTable:
     """Read a table as it was fetched (Parquet). public: file of its public facts.
 
-    entry: of the catalogue: target, group (column of the unit; None: each row is one), drop, missing; and `typed`, of
-    the source. Raises AuditError for facts that do not fit the columns, and for a table that cannot be read by them:
-    the message is for the owner of the table alone, and no budget has been spent.
+    entry: of the catalogue: target, group (column of the unit; None: each row is one), drop, missing, decimal (None or
+    left out: a point); and `typed`, of the source. Raises AuditError for facts that do not fit the columns, and for a
+    table that cannot be read by them: the message is for the owner of the table alone, and no budget has been spent.
     """
     facts = read_facts(public)
     if seen := facts.bounds_from_data:
@@ -56,13 +58,16 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
             "release's guarantee excludes; give bounds that are known without this table, and remove the key"
         )
     with connect(Path(raw).parent, threads) as connection:
-        connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
-        names = [name for name, *_ in connection.execute("DESCRIBE raw").fetchall() if name != "file_row_number"]
+        natives = _open(connection, raw)
+        names = list(natives)
         left_out = {entry["target"], entry["group"], *entry["drop"]}
         known = read_public(public, _types(facts, [name for name in names if name not in left_out]))
         types = {column.name: column.type for column in known.columns}
         if "target" in map(str.lower, types):
             raise AuditError("column 'target': a release gives this name to its target; rename the column")
+        numbers = types | ({entry["target"]: "numeric"} if facts.task == "regression" else {})
+        texts = [name for name in names if numbers.get(name) == "numeric" and natives[name].startswith(TEXTS)]
+        _as_declared(connection, texts, entry)
         reading = {key: entry[key] for key in ("target", "group", "drop", "missing", "typed")}
         features, target = infer(connection, Roles(facts.task, types=types, **reading))
         columns = {column.source: column.value for column in features} | {"target": target.value}
@@ -83,9 +88,24 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
 def row_texts(raw: str | Path, threads: int = 1) -> list[str]:
     """The text of every row of a table as it was fetched, by which a ledger recognises the table."""
     with connect(Path(raw).parent, threads) as connection:
-        connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
-        names = [name for name, *_ in connection.execute("DESCRIBE raw").fetchall() if name != "file_row_number"]
-        return _texts(connection, message(sorted(names)))
+        return _texts(connection, message(sorted(_open(connection, raw))))
+
+
+def _open(connection: DuckDBPyConnection, raw: str | Path) -> dict[str, str]:
+    """Create the view `file` of a table as it was fetched; return the types of its columns."""
+    connection.execute(f"CREATE VIEW file AS SELECT * FROM {parquet(raw)}")
+    described = connection.execute("DESCRIBE file").fetchall()
+    return {name: native for name, native, *_ in described if name != "file_row_number"}
+
+
+def _as_declared(connection: DuckDBPyConnection, texts: Sequence[str], entry: Mapping[str, Any]) -> None:
+    """Create the view `raw`: the file with numbers of columns of texts as the entry declares them.
+
+    Units, and the texts by which a ledger knows the rows, are those of `file`.
+    """
+    values = read_numbers(connection, texts, entry.get("decimal"), entry["missing"])
+    changed = ", ".join(f"{value} AS {identifier(name)}" for name, value in values.items())
+    connection.execute(f"CREATE VIEW raw AS SELECT *{f' REPLACE ({changed})' if changed else ''} FROM file")
 
 
 def _types(facts: Facts, names: Sequence[str]) -> dict[str, str]:
@@ -102,7 +122,7 @@ def _select(connection: DuckDBPyConnection, columns: Mapping[str, str]) -> pd.Da
 
 
 def _texts(connection: DuckDBPyConnection, text: str) -> list[str]:
-    rows = connection.execute(f"SELECT {text} FROM raw ORDER BY file_row_number").fetchall()
+    rows = connection.execute(f"SELECT {text} FROM file ORDER BY file_row_number").fetchall()
     return [row for (row,) in rows]
 
 

@@ -13,11 +13,17 @@ from memaudit.privacy.ledger import RELEASED, Ledger, default_folder
 from memaudit.privacy.private_table_reader import RawTable, read_raw
 
 
-def private_table(files: Any, entry: Mapping[str, Any], threads: int) -> RawTable:
-    """The private table of a job. files: its inputs table, facts and public; entry: of the catalogue."""
+def reading(files: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """How a job reads its private table: its entry of the catalogue with what the source decides (`read_raw`)."""
     raw = read_json(files.facts)
     known = {"typed": raw["typed"], "target": entry["target"] or raw["target"], "drop": to_drop(entry, raw)}
-    return read_raw(files.table, files.public, {**entry, **known}, threads)
+    # Tables of other sources are written by programs: no study reads them by the notation of an entry.
+    return {**entry, **known, "decimal": entry.get("decimal") if raw["own"] else None}
+
+
+def private_table(files: Any, entry: Mapping[str, Any], threads: int) -> RawTable:
+    """The private table of a job. files: its inputs table, facts and public; entry: of the catalogue."""
+    return read_raw(files.table, files.public, reading(files, entry), threads)
 
 
 def ledger_of(folder: str | None, results: Path) -> Ledger:

@@ -1,9 +1,15 @@
 """What a release would buy, before anything is spent: it follows from the settings, the budget and the public facts."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Filter
-from memaudit.privacy.public_facts import Public
+from memaudit.privacy.declared_numbers import described
+from memaudit.privacy.public_facts import Column, Public
 from memaudit.privacy.tabpate_release import Plan, Settings
+
+SHOWN = 40  # most columns that are printed
 
 
 def most_labels(plan: Plan, settings: Settings, public: Public) -> int:
@@ -43,6 +49,31 @@ def in_lines(plan: Plan, settings: Settings, public: Public) -> list[str]:
             f"a query is answered if the largest count is {plan.votes.threshold:g} or more, with noise of sigma "
             f"{plan.votes.sigma1:.3g}; one that is not costs {check:.0%} of a label"
         )
-    lines += [f"noise of moments: sigma {sigma:.3g} records" for sigma in plan.moments]
+    of_each = "each class" if public.task == "classification" and settings.by_class else "all records"
+    uses = [f"of {of_each}, from which the queries are drawn"]
+    if settings.narrowed:
+        uses = ["of all records, which narrow the bounds first", *uses]
+    named = zip(uses, plan.moments, strict=False)  # none without the prior `moments`
+    lines += [f"noise of moments {use}: sigma {sigma:.3g} records" for use, sigma in named]
     guarantee = plan.guarantee(public)
     return [*lines, f"cost: rho {guarantee.rho:.3g}, like one Gaussian release of mu {guarantee.mu:.3g}"]
+
+
+def columns_in_lines(public: Public, reading: Mapping[str, Any]) -> list[str]:
+    """How each column is read, a line each. reading: the table's entry as its jobs use it (`release_jobs.reading`)."""
+    numbers = "" if reading["typed"] and not reading["decimal"] else f", {described(reading['decimal'])}"
+    roles = {column.name: _read(column, numbers) for column in public.columns}
+    roles |= {reading["target"]: f"{_read(public.target, numbers)}, the target"}
+    roles |= {reading["group"]: "the protected unit"} if reading["group"] else {}
+    roles |= dict.fromkeys(reading["drop"], "left out: `drop`")
+    shown = list(roles.items())[:SHOWN]
+    width = min(40, max(len(repr(name)) for name, _ in shown))
+    more = [f"... and {len(roles) - SHOWN} more"] if len(roles) > SHOWN else []
+    return [*(f"{name!r:{width}}  {role}" for name, role in shown), *more]
+
+
+def _read(column: Column, numbers: str) -> str:
+    if column.type == "categorical":
+        return f"categorical, {len(column.values)} texts are known"
+    lower, upper = column.bounds
+    return f"numeric, from {lower:.15g} to {upper:.15g}{numbers}"

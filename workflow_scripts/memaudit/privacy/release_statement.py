@@ -44,6 +44,16 @@ No test for the presence of {unit}, with any other knowledge, can find more memb
 |---|---|
 {tests}
 {rows}
+## Taken as public
+These facts were written down beforehand; their source is stated as: {source}. The guarantee takes them for known and
+does not cover what they themselves reveal about the table: judge whether they could be known without it. Bounds that
+were paid for are named in the source with their charge. Numbers beyond their bounds were moved to them, a text that is
+not listed counts as missing, and a record of another class is left out.
+
+| column | type | bounds, or all categories |
+|---|---|---|
+{public}
+
 ## In numbers
 | | |
 |---|---|
@@ -102,6 +112,9 @@ def statement_terms(
             "sha256": sha256(public_file),
             "source": public.source,
             "records": public.records,
+            "task": public.task,
+            "target": list(public.target.values),
+            "columns": {column.name: list(column.values) for column in public.columns},
             "settings": settings,
         },
         "tuned": request["tuned"],
@@ -135,7 +148,8 @@ def guarantee_entries(guarantee: Guarantee, budget: Budget, one_row: bool) -> di
 def in_words(facts: Mapping[str, Any]) -> str:
     """The Markdown page of a statement."""
     epsilon, guarantee = facts["epsilon"], facts["guarantee"]
-    rows = [(name.replace("_", " "), _as_text(value)) for name, value in _flat(facts)]
+    public = {name: value for name, value in facts["public"].items() if name not in ("columns", "target")}
+    rows = [(name.replace("_", " "), _as_text(value)) for name, value in _flat({**facts, "public": public})]
     return WORDS.format(
         **{key: facts[key] for key in ("dataset", "records", "epsilon", "delta", "unit")},
         factor=math.exp(min(epsilon, 700)),
@@ -144,6 +158,8 @@ def in_words(facts: Mapping[str, Any]) -> str:
         tests=_tests(guarantee["largest_tpr_at_fpr"]),
         rows=_rows(guarantee.get("epsilon_of_rows_at_this_delta")),
         weak=WEAK.format(epsilon=epsilon) if epsilon > STRONG else "",
+        source=_as_text(facts["public"]["source"]),
+        public=_public(facts["public"]),
         looks=_looks(facts.get("private_contexts_measured_before", [])),
         table="\n".join(f"| {name} | {value} |" for name, value in rows),
     )
@@ -174,6 +190,19 @@ def ledger_entries(charge: Charge, history: Sequence[Charge]) -> dict[str, Any]:
     if others := _different(one.unit or "not recorded" for one in history if one.unit != charge.unit):
         entries["units_of_other_releases"] = others
     return entries
+
+
+def _public(facts: Mapping[str, Any]) -> str:
+    """Rows of the table of public facts: each column of the context with what was known of it."""
+    values = {**facts["columns"], "target": facts["target"]}
+    return "\n".join(f"| {_as_text(name)} | {' | '.join(_known(known))} |" for name, known in values.items())
+
+
+def _known(values: Sequence[float] | Sequence[str]) -> tuple[str, str]:
+    """Type of a column, and its bounds or categories, these in quotes: they may hold commas or be empty."""
+    if isinstance(values[0], str):
+        return "categories", _as_text([f'"{value}"' for value in values])
+    return "number", "from {:.15g} to {:.15g}".format(*values)
 
 
 def _different(values: Iterable[Any]) -> list[Any]:

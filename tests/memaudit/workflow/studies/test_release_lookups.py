@@ -43,6 +43,18 @@ def test_settings_are_what_decides_and_not_where_it_stands(release):
     assert release.settings(None).keys() == release.config.keys() - {"dataset", "public", "ledger", "bounds"}
 
 
+@pytest.mark.parametrize(("given", "declared"), [({}, {}), ({"decimal": ","}, {"decimal": ","})])
+def test_a_declared_decimal_sign_is_read_and_one_that_is_not_changes_no_params(given, declared):
+    config = load("smoke") | {"release": SECTION}
+    config["datasets"] = {
+        **config.get("datasets", {}),
+        "wine": {**RunConfig(config, PROJECT).config["datasets"]["wine"], **given},
+    }
+    entry = Release(RunConfig(config, PROJECT)).entry(None)
+    assert entry.keys() == {"target", "group", "drop", "missing"} | declared.keys()
+    assert {key: entry[key] for key in declared} == declared
+
+
 def test_public_facts_that_are_incomplete_end_the_run_at_its_start(tmp_path):
     path = tmp_path / "wine.yaml"
     path.write_text("source: a form\nrecords: 400\n")

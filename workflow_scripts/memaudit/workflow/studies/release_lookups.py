@@ -64,7 +64,10 @@ class Release(Study):
 
     def entry(self, wildcards) -> dict[str, Any]:
         """How the table is read, by its entry in the catalogue."""
-        return {key: self.run.config["datasets"][self.dataset][key] for key in ("target", "group", "drop", "missing")}
+        entry = self.run.config["datasets"][self.dataset]
+        # A key that is not given must not change the params of a release that stands: that would ask for another one.
+        declared = {key: entry[key] for key in ("decimal",) if entry[key] is not None}
+        return {key: entry[key] for key in ("target", "group", "drop", "missing")} | declared
 
     def target(self, wildcards) -> list[str]:
         """The files that `snakemake release` makes."""
