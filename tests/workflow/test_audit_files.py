@@ -76,7 +76,7 @@ REFUSED = {
     "a number beyond single precision": (text(age=["1e39", *range(79)]), "column 'age': data row 1 holds a number"),
     "no target at all": (text(churn=""), "target 'churn' is missing in every row"),
     "one class": (text(churn="yes"), "the same in all rows"),
-    "a class of one row": (text(churn=["x", *["yes", "no"] * 39, "no"]), "a class has 1 rows"),
+    "a class of one row": (text(churn=["x", *["yes", "no"] * 39, "no"]), "1 of 3 classes has fewer than the 4 rows"),
     "1,000 classes": (text(3000, churn=[f"{SECRET}{i % 1000}" for i in range(3000)]), "1000 classes"),
     "25 records eight times": (pd.concat([frame(25)] * 8).to_csv(index=False), "25 of 200 rows are left"),
     "10 rows": (text(10), "10 rows with a target are too few"),

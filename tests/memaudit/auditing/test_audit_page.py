@@ -3,6 +3,7 @@
 import re
 
 import page_states
+import pytest
 from audit_examples import (
     FACTS,
     HOSTILE,
@@ -261,6 +262,25 @@ def test_the_head_states_how_well_the_audited_model_predicts():
     assert "root mean square error 41.2 [38.0, 44.4] (predicting the mean: 65.2)," in numbers
     assert "0.60 [0.50, 0.70], on records that are in no context</dd>" in numbers
     assert "mean square error 77" not in numbers
+
+
+@pytest.mark.parametrize(
+    ("error", "shown", "chance"),
+    [
+        (value(31868.2, 30100, 33500.4, 100234.6), "31868 [30100, 33500]", "100235"),
+        (value(41.23, 38, 44.44, 165.2), "41.2 [38.0, 44.4]", "165.2"),
+        (value(0.00123, 0.0011, 0.0014, 0.002), "0.00123 [0.00110, 0.00140]", "0.00200"),
+        (value(0.0, 0.0, 0.0, 1.5), "0.00 [0.00, 0.00]", "1.50"),
+    ],
+)
+def test_an_error_and_that_of_the_mean_have_one_notation(error, shown, chance):
+    assert (audit_page.significant(error), audit_page.significant_chance(error)) == (shown, chance)
+
+
+def test_a_column_that_is_the_same_in_all_rows_is_said_to_be():
+    name = next(one["name"] for one in FACTS["columns"].values() if one["use"])
+    assert "the same in all rows" not in page(a_summary())
+    assert audit_page.render(a_summary(), FACTS | {"constant": [name]}, annex()).count("yes, the same in all rows") == 1
 
 
 def test_groups_that_are_too_small_are_named_with_their_records():

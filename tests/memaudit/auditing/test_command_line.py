@@ -119,6 +119,41 @@ def test_a_range_of_all_shares_is_said_to_tell_nothing():
     assert said == "the one context that is deployed may differ: too few persons are accused in each to say by how much"
 
 
+def test_names_of_columns_stand_as_in_the_file_but_for_what_a_terminal_obeys(capsys):
+    names = {"c0": "Größe (cm)", "c1": "Einkommen €", "c2": "a\x1b[31m\u202eb"}
+    columns = {safe: {"name": name, "type": "numeric", "use": True} for safe, name in names.items()}
+    facts = {
+        "columns": columns,
+        "left_out": {},
+        "readings": {"Größe (cm)": "decimal comma"},
+        "constant": ["Größe (cm)"],
+    }
+    command_line.report("schema", FACTS | facts | {"persons": {"Kunde_Nº": 200}})
+    printed = capsys.readouterr().out.splitlines()
+    assert "memaudit:   'Größe (cm)'        numeric (decimal comma; the same in all rows)" in printed
+    assert "memaudit:   'Einkommen €'       numeric" in printed
+    assert r"memaudit:   'a\x1b[31m\u202eb'  numeric" in printed
+    assert any("'Kunde_Nº' looks like a person" in line for line in printed)
+
+
+def test_one_file_of_predictions_is_told_what_two_files_are_wanted_for(capsys):
+    with pytest.raises(SystemExit) as stop:
+        command_line.main(["audit", "--predictions", "one.csv", "--target", "y"])
+    assert stop.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("memaudit: argument --predictions: expected 2 arguments: the file of the members, on whose")
+    assert line.endswith(
+        "is parted as docs/audit.md shows (A model that cannot be refitted); see ./memaudit audit --help"
+    )
+
+
+def test_an_option_with_a_slip_names_the_right_one(capsys):
+    with pytest.raises(SystemExit):
+        command_line.main(["audit", "t.csv", "--target", "y", "--minuts", "2"])
+    line = "memaudit: unrecognized arguments: --minuts 2; did you mean --minutes?; see ./memaudit audit --help\n"
+    assert capsys.readouterr().err == line
+
+
 def test_the_screen_names_columns_that_look_like_a_person_and_rows_that_are_persons_of_their_own(capsys):
     command_line.report("schema", FACTS | {"persons": {"owner": 200}})
     assert "'owner' looks like a person (200 values): if it is one, audit again with --group" in capsys.readouterr().out

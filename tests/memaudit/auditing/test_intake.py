@@ -50,10 +50,14 @@ HOSTILE = {
     "all missing target": (text(churn=""), "missing in every row"),
     "all-unique target": (
         text(churn=[f"{SECRET}{i}" for i in range(ROWS)]),
-        "80 classes, and a class has 1 rows, at least 4 are needed; merge",
+        "--target 'churn': 80 of 80 classes have fewer than the 4 rows that are needed, the smallest 1 row (the "
+        "class of data row 1); merge",
     ),
     "1000 classes": (lines(3000, lambda i: f"{SECRET}{i % 1000}"), "1000 classes"),
-    "rare class": (text(churn=["x", *["yes", "no"] * 39, "no"]), "a class has 1 rows"),
+    "rare class": (
+        text(churn=["x", *["yes", "no"] * 39, "no"]),
+        "1 of 3 classes has fewer than the 4 rows that are needed, the smallest 1 row (the class of data row 1)",
+    ),
     "empty column": (text(city=""), "column 'city': missing in every row"),
     "words among numbers": (text(age=[*range(70), *[SECRET] * 10]), "mixes 70 numbers with 10 words"),
     "infinite": (text(age=["inf", *range(79)]), "infinite values, the first in data row 1"),
@@ -117,6 +121,17 @@ def test_a_file_without_permission_is_refused(tmp_path):
     (tmp_path / "table.csv").chmod(0)
     with pytest.raises(AuditError, match="correct its permissions"):
         take_in(Request(str(tmp_path / "table.csv"), "churn"), tmp_path / "audit")
+
+
+def test_columns_that_are_the_same_in_all_rows_are_named(taken):
+    """Also of texts and of decimal commas, but not one with missing cells, nor one that differs where it counts."""
+    same = {"land": "DE", "one": 7, "comma": "1,5"}
+    others = {"gaps": ["x", *[None] * (ROWS - 1)], "all_but_one": [*["x"] * (ROWS - 1), "y"]}
+    table = frame(**same, **others)
+    facts, _ = taken(table.to_csv(index=False, sep=";"))
+    assert sorted(facts["constant"]) == ["comma", "land", "one"]
+    assert facts["readings"]["comma"] == "decimal comma"
+    assert taken(text(), "other.csv")[0]["constant"] == []
 
 
 NAMES = ["a{b}<c>$(touch p).csv", 'it\'s "quoted".csv', "a; rm -rf b.csv", "line\nbreak.csv", "*[x]?.csv", "-n.csv"]

@@ -46,7 +46,7 @@ def test_the_screen_shows_what_was_read_and_found():
     assert lines[0] == "600 rows of members and 500 rows of non-members, 2 columns of probabilities, 1 of features"
     assert lines[1:3] == ["3 rows are equal to an earlier one of their file and count once", "2 reference models"]
     assert lines[3] == "the probabilities are read with: 12 % is read as 0.12"
-    assert lines[4] == f"  {HOSTILE!a}  numeric (decimal comma)"
+    assert lines[4] == f"  {HOSTILE!r}  numeric (decimal comma)"
     assert lines[-1] == "  'note'  left out: free text"
     summary = PredictionSummary(verdict="beyond the controls", files=FileCounts(**FILES), fpr=0.01, **scores())
     lines = prediction_audit.result_lines(summary)

@@ -71,7 +71,10 @@ def test_a_target_that_is_no_number_is_refused(values, message):
     [
         ([None] * ROWS, "missing in every row"),
         (["a"] * ROWS, "the same in all rows"),
-        (["a"] * (ROWS - 3) + ["b"] * 3, "a class has 3 rows"),
+        (
+            ["a"] * (ROWS - 3) + ["b"] * 3,
+            r"1 of 2 classes has fewer than the 4 rows .*, the smallest 3 rows \(the class of data row 38\)",
+        ),
         ([f"x{i}" for i in range(101)], "101 classes, an audit takes at most 100"),
     ],
 )

@@ -25,6 +25,16 @@ def test_the_file_is_written_and_the_next_command_named(tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == {"customers.csv", "mine.yaml"}
 
 
+def test_names_of_columns_stand_as_in_the_file(tmp_path, capsys):
+    rows = "".join(f"{i};{i},5;{i % 7},25;{'ja' if i % 2 else 'nein'}\n" for i in range(200))
+    (tmp_path / "Käufer.csv").write_text(f"Nr;Größe (cm);Einkommen €;Übergabe\n{rows}", encoding="utf-8")
+    assert launcher.main(["init", "Käufer.csv", "--target", "Übergabe"]) == 0
+    printed = capsys.readouterr().out
+    assert "memaudit: 'Käufer.csv': 200 rows, 4 columns, 2 classes" in printed
+    assert "read as: 'Größe (cm)', 'Einkommen €': decimal comma" in printed
+    assert "left out: 'Nr': numbers the rows" in printed
+
+
 def test_no_file_is_written_over(tmp_path, capsys):
     (tmp_path / "mine.yaml").write_text("run: mine\n")
     assert launcher.main(["init", "customers.csv", "--target", "churn"]) == 1

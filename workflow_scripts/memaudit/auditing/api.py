@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 
 from memaudit.auditing import runner
 from memaudit.auditing.argument_names import OF_SETTINGS, as_arguments, given, named_as_arguments
-from memaudit.auditing.command_line import headline_lines, reading_lines, tell
+from memaudit.auditing.command_line import headline_lines, reading_lines
 from memaudit.auditing.intake import safe_names
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import Request
@@ -29,7 +29,7 @@ from memaudit.auditing.summary import Summary
 from memaudit.auditing.table_columns import REGRESSION
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.io import read_json, read_table
-from memaudit.data.table_readings import described
+from memaudit.common.screen_lines import alike, show
 from memaudit.models import given_estimator
 from memaudit.models.given_estimator import Given
 from memaudit.models.user_frames import UserFrame
@@ -121,7 +121,7 @@ def audit(
             chosen |= _written(table, named, folder)
         runner.run(request, runner.Settings(folder, **chosen), partial(_say, named))
     page = str(folder / "report.html")
-    tell([f"the page is {page!a}; report.delete() removes its folder, which holds a copy of the table"])
+    show([f"the page is {page!r}; report.delete() removes its folder, which holds a copy of the table"])
     return Report(folder)
 
 
@@ -211,10 +211,10 @@ def _written(table: pd.DataFrame, named: Named, folder: Path) -> dict[str, Any]:
 def _say(named: Named, stage: str, result: Any) -> None:
     """Print the main results of a stage; raise AuditError where an estimator does not fit what the intake has found."""
     if stage != "schema":
-        tell(_main_results(result))
+        show(_main_results(result))
         return
-    left = [f"left out: {one}" for one in described(result["left_out"])]
-    tell(map(as_arguments, [*reading_lines(result), *left]))
+    left = [f"left out: {one}" for one in alike(result["left_out"])]
+    show(map(as_arguments, [*reading_lines(result), *left]))
     if isinstance(named, Given):
         model, kind = _called(named.estimator), get_tags(named.estimator).estimator_type
         if kind != ("regressor" if result["kind"] == REGRESSION else "classifier"):
@@ -222,7 +222,7 @@ def _say(named: Named, stage: str, result: Any) -> None:
                 f"model {model}: a {kind}, but the task is {result['kind']}; give another model, or `task`"
             )
         if left:
-            reasons = "; ".join(described(result["left_out"]))
+            reasons = "; ".join(alike(result["left_out"]))
             raise AuditError(f"the audit leaves columns out that {model} may read: give X without them ({reasons})")
 
 

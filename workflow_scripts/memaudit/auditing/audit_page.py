@@ -37,7 +37,20 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
     """
     summary = summary.model_copy(update={"models": short_models(summary.models)})
     context = _of_summary(summary) | {"facts": facts, "annex": annex, "public": public}
-    used = (percent, hundredths, number, signed, points, unbroken, description, mark, posterior, fixed, significant)
+    used = (
+        percent,
+        hundredths,
+        number,
+        signed,
+        points,
+        unbroken,
+        description,
+        mark,
+        posterior,
+        fixed,
+        significant,
+        significant_chance,
+    )
     filters = {one.__name__: one for one in (*used, shortened)}
     filters["term"] = partial(glossary.term, terms=glossary.of_model(summary.fitted))
     return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
@@ -108,9 +121,19 @@ def number(value: Value | None, digits: int = 2) -> str:
 
 def significant(value: Value | None) -> str:
     """ "41.2 [38.5, 44.0]": the estimate with three significant digits, its interval with as many decimals."""
+    return number(value, _digits(value))
+
+
+def significant_chance(value: Value) -> str:
+    """ "65.2": the value without skill, with as many decimals as `significant` gives the estimate."""
+    return "-" if value.null is None else fixed(value.null, _digits(value))
+
+
+def _digits(value: Value | None) -> int:
+    """Decimals that leave an estimate three significant digits; 2 where there is none."""
     if value is None or not value.estimate:
-        return number(value)
-    return number(value, max(0, 2 - math.floor(math.log10(abs(value.estimate)))))
+        return 2
+    return max(0, 2 - math.floor(math.log10(abs(value.estimate))))
 
 
 def signed(value: Value | None, digits: int = 2) -> str:

@@ -2,10 +2,11 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memaudit.auditing import audit_strength, failure_limits, prediction_audit, reading_options, runner, source_file
+from memaudit.auditing.column_lines import column_lines
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.row_nouns import RowNouns
@@ -16,6 +17,7 @@ from memaudit.auditing.table_columns import rare_classes
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.line_parser import LineParser
+from memaudit.common.screen_lines import show
 
 ROLES = (
     "group",
@@ -25,7 +27,6 @@ ROLES = (
     "by",
     "infer",
 )  # fields of a request that are named as the options are
-SHOWN = 40  # most columns that are printed
 # Settings of a run that are named as the options are.
 CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
 CHOSEN += ("records", "epsilon", "public", "finetune")
@@ -193,13 +194,8 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
 
 def report(stage: str, result: Any) -> None:
     """Print how the table was read (stage `schema`), or the main results of a stage."""
-    lines = reading_lines(result) + _column_lines(result) if stage == "schema" else headline_lines(result)
-    tell(lines)
-
-
-def tell(lines: Iterable[str]) -> None:
-    """Print lines for the user."""
-    print("\n".join(f"memaudit: {printable(line)}" for line in lines), flush=True)
+    lines = reading_lines(result) + column_lines(result) if stage == "schema" else headline_lines(result)
+    show(lines)
 
 
 def reading_lines(facts: dict[str, Any]) -> list[str]:
@@ -209,41 +205,19 @@ def reading_lines(facts: dict[str, Any]) -> list[str]:
     lines = [f"{facts['rows']} rows, {with_target} with a target ({facts['task']}){sample}"]
     nouns = RowNouns(facts.get("records", ""))
     lines += [
-        f"{name!a} looks like a {nouns.owner} ({count} values): if it is one, audit again with --group; without it its "
+        f"{name!r} looks like a {nouns.owner} ({count} values): if it is one, audit again with --group; without it its "
         f"rows are taken for different {nouns.people}"
         for name, count in facts.get("persons", {}).items()
     ]
     if facts.get("rare"):
         lines.append(f"rare classes: {rare_classes(facts['rare'], facts['show_values'])}")
     if facts.get("lone"):
-        lines.append(f"{facts['lone']} rows without {facts['group']!a} are {nouns.owners} of their own")
+        lines.append(f"{facts['lone']} rows without {facts['group']!r} are {nouns.owners} of their own")
     if facts["target"] in facts["readings"]:
         lines.append(f"the target is read with: {facts['readings'][facts['target']]}")
     if facts.get("left_by_quick"):
         lines.append(f"--quick leaves out {', '.join(facts['left_by_quick'])}: audit without --quick for them")
-    return [*lines, f"model: {', '.join(map(ascii, facts['models']))}"]
-
-
-def _column_lines(facts: dict[str, Any]) -> list[str]:
-    """How each column was read."""
-    lines = []
-    columns, readings = list(facts["columns"].values()), facts["readings"]
-    width = min(40, max(len(ascii(one["name"])) for one in columns))
-
-    def plain(column: Mapping[str, Any]) -> bool:
-        return column["use"] and column["name"] not in readings
-
-    # Of a wide table the columns come first that are left out, or read in a way that has to be said.
-    for one in columns if len(columns) <= SHOWN else sorted(columns, key=plain)[:SHOWN]:
-        why = "" if one["use"] else f"  left out: {facts['left_out'][one['name']]}"
-        how = f" ({readings[one['name']]})" if one["name"] in readings else ""
-        lines.append(f"  {ascii(one['name'])[:40]:{width}}  {one['type'] or '-'}{how}{why}")
-    if len(columns) > SHOWN:
-        lines.append(f"  ... and {len(columns) - SHOWN} more")
-    return [
-        *lines,
-        "to correct how a column is read, edit schema.yaml in the audit's folder and give the command again",
-    ]
+    return [*lines, f"model: {', '.join(map(repr, facts['models']))}"]
 
 
 def headline_lines(summary: dict[str, Any]) -> list[str]:

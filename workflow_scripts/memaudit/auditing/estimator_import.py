@@ -21,6 +21,6 @@ def require(models: Mapping[str, Mapping[str, Any]]) -> None:
             # The last line of a traceback is the error, with the name that was probably meant.
             reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
             raise AuditError(
-                f"--model {path!a}: cannot be imported ({reason}); give package.module.Class, and put the folder of a "
+                f"--model {path!r}: cannot be imported ({reason}); give package.module.Class, and put the folder of a "
                 "file of your own on PYTHONPATH"
             )

@@ -10,6 +10,7 @@ from memaudit.auditing.prediction_summary import PredictionSummary
 from memaudit.auditing.stages import FPR
 from memaudit.auditing.summary import Summary
 from memaudit.auditing.summary_parts import Value
+from memaudit.common.screen_lines import show
 
 # Exit codes of an audit whose numbers are not valid, and of one above a limit.
 INVALID, EXCEEDED = 3, 4
@@ -41,12 +42,12 @@ def limit(text: str) -> Limit:
     """A limit from the command line, such as auc=.6 or tpr@.01.high=.05. Raises argparse.ArgumentTypeError."""
     found = FORM.fullmatch(text)
     if found is None or (found["metric"] == "auc") != (found["rate"] is None):
-        raise argparse.ArgumentTypeError(f"{text!a} is no limit such as auc=.6 or tpr@.01=.05; known are {NAMES}")
+        raise argparse.ArgumentTypeError(f"{text!r} is no limit such as auc=.6 or tpr@.01=.05; known are {NAMES}")
     value = _share(found["value"], text)
     rate = None if found["rate"] is None else _share(found["rate"], text)
     if found["metric"] == "tpr" and rate not in RATES:
         raise argparse.ArgumentTypeError(
-            f"{text!a}: the TPR is measured at the false positive rates {' and '.join(f'{one:g}' for one in RATES)}"
+            f"{text!r}: the TPR is measured at the false positive rates {' and '.join(f'{one:g}' for one in RATES)}"
         )
     return Limit(text, found["metric"], rate, found["end"] or "low", value)
 
@@ -57,7 +58,7 @@ def _share(text: str, whole: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"{whole!a}: {text!a} is not a number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{whole!r}: {text!r} is not a number from 0 to 1")
     return share
 
 
@@ -68,7 +69,7 @@ def unmeasured(limits: Sequence[Limit], base_rates: Sequence[float], fprs: Seque
     for one in limits:
         what, rates, hint = known.get(one.metric, ("", [one.rate], ""))
         if one.rate not in rates:
-            return f"--fail-above {one.text!a}: the {what} {', '.join(f'{rate:g}' for rate in rates)}{hint}"
+            return f"--fail-above {one.text!r}: the {what} {', '.join(f'{rate:g}' for rate in rates)}{hint}"
     return None
 
 
@@ -98,6 +99,5 @@ def judged(limits: Sequence[Limit], summary: Summary | PredictionSummary) -> lis
 
 def finish(folder: Path, valid: bool, limits: Sequence[tuple[bool, str]]) -> int:
     """Print how an audit was judged by its limits and where its page is; returns the exit code."""
-    for line in (*(line for _, line in limits), f"the page is {str(folder / 'report.html')!a}"):
-        print(f"memaudit: {line}")
+    show([*(line for _, line in limits), f"the page is {str(folder / 'report.html')!r}"])
     return INVALID if not valid else EXCEEDED if any(above for above, _ in limits) else 0

@@ -50,7 +50,7 @@ class FinishedAudit:
 def read(folder: str | Path) -> FinishedAudit:
     """The audit in a folder. Raises AuditError, in one line, for a folder without one."""
     path = source_file.expanded(folder)
-    name = ascii(str(folder))
+    name = repr(str(folder))
     if not path.is_dir():
         raise AuditError(f"{name}: there is no such folder; give that of an audit, such as audit-customers")
     if not (path / "summary.json").is_file() or not (path / "risk.parquet").is_file():

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from memaudit.auditing import schema_file, source_file
+from memaudit.auditing.column_hints import column_hint
 from memaudit.auditing.person_columns import lone_rows, persons
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import read_target
@@ -20,7 +21,6 @@ from memaudit.auditing.typed_slices import Slices, typed_slices
 from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json
-from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Column, Roles, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
@@ -48,7 +48,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
         stamp, path = _stamp(request, linked, chosen), ascii(str(linked.resolve()))
         if facts.exists() and (other := read_json(facts)["path"]) != path:
             raise AuditError(
-                f"{str(folder)!a}: holds the audit of another table, {other}; give another folder with --into"
+                f"{str(folder)!r}: holds the audit of another table, {other}; give another folder with --into"
             )
         if facts.exists() and copy.exists() and (known := read_json(facts))["stamp"] == stamp:
             return known
@@ -99,6 +99,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, scra
             omitted = _omitted(connection, cells, features, readings, chosen, types)
             kept = [column for column in features if column.source not in omitted]
             _readable(request, kept, omitted)
+            constant = cells.constant(connection)
             taken = _copy(connection, request, cells, kept, target, scratch / "table.parquet")
     earlier = {name: column["left_out"] for name, column in (chosen or {}).items() if column["left_out"]}
     omitted |= {name: earlier.get(name, "by your choice") for name in sorted(unused)}
@@ -112,6 +113,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, scra
         "classes": read.classes,
         "rare": dict(read.rare),
         "readings": dict(readings.remarks),
+        "constant": [column.source for column in kept if column.source in constant],
     }
 
 
@@ -234,7 +236,7 @@ def _varying(connection: Any, table: Path, columns: Mapping[str, str]) -> None:
 def _readable(request: Request, kept: Sequence[Column], omitted: Mapping[str, str]) -> None:
     """Raise AuditError if no column is kept, or one that is to be compared is not; omitted: reasons by column."""
     if not kept:
-        reasons = [f"{name!a}: {why}" for name, why in list(omitted.items())[:MOST_NAMED]]
+        reasons = [f"{name!r}: {why}" for name, why in list(omitted.items())[:MOST_NAMED]]
         reasons += [f"and {len(omitted) - MOST_NAMED} more"] if len(omitted) > MOST_NAMED else []
         raise AuditError(
             f"no column is left that a model can read ({'; '.join(reasons)}): write numbers with a decimal point, and "
@@ -262,7 +264,7 @@ def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None)
     for option, names in named.items():
         for name in names:
             if name not in known:
-                raise AuditError(f"{option}: the table has no column {name!r}{hint(name, known[:50])}")
+                raise AuditError(f"{option}: the table has no column {name!r}{column_hint(name, known)}")
     if len(known) < 2:
         raise AuditError(
             "the table has one column only; a target and at least one feature are needed; is --delimiter wrong?"

@@ -55,12 +55,12 @@ def _check_file(entry: Mapping[str, Any], name: str, task: str | None) -> None:
     """
     if entry["family"] in PACKAGES:
         for fault in faults(entry["family"], entry["task"], entry["version"], {}):
-            raise AuditError(f"--model {name!a}: {fault}; give FAMILY:PATH, or FAMILY/VERSION:PATH")
+            raise AuditError(f"--model {name!r}: {fault}; give FAMILY:PATH, or FAMILY/VERSION:PATH")
     other = {CLASSIFICATION: "regressor", REGRESSION: "classifier"}.get(task, "-")
     if other in Path(entry.get("path", "")).name.lower().split(".")[0].split("-"):
         predicted = "a number" if task == REGRESSION else "a class"
         raise AuditError(
-            f"--model {name!a}: a {other} by its name, but the target is {predicted}; give another, or --task"
+            f"--model {name!r}: a {other} by its name, but the target is {predicted}; give another, or --task"
         )
 
 
@@ -124,7 +124,7 @@ def _entry(name: str, params: Mapping[str, Any], known: Mapping[str, Any]) -> di
         family = family if given else (named[0] if len(named) == 1 else None)
         if family is None:
             raise AuditError(
-                f"--model {name!a}: the name does not show the family; give tabicl:PATH or tabpfn:PATH, or that of "
+                f"--model {name!r}: the name does not show the family; give tabicl:PATH or tabpfn:PATH, or that of "
                 f"another one: {', '.join(PACKAGES)}"
             )
         entry = {"family": family, "path": str(path.resolve()), "mode": "as_deployed", "licence": USERS}
@@ -132,7 +132,7 @@ def _entry(name: str, params: Mapping[str, Any], known: Mapping[str, Any]) -> di
     if IMPORT.fullmatch(name) and not name.endswith(CHECKPOINTS):
         return {"family": "estimator", "estimator": name, "params": dict(params), "licence": USERS}
     raise AuditError(
-        f"--model {name!a}: is neither a file, nor an import path like package.Class, nor in the catalogue"
+        f"--model {name!r}: is neither a file, nor an import path like package.Class, nor in the catalogue"
         f"{hint(name, list(known))}"
     )
 
@@ -140,6 +140,6 @@ def _entry(name: str, params: Mapping[str, Any], known: Mapping[str, Any]) -> di
 def _with_own_weights(entry: Mapping[str, Any], path: Path, name: str) -> dict[str, Any]:
     """An entry of the catalogue, with its mode and options, whose weights are the user's. Raises AuditError."""
     if "estimator" in entry or not (path.is_dir() if has_folder(entry["family"]) else path.is_file()):
-        raise AuditError(f"--model {name!a}: behind the catalogue's name give the path of its weights")
+        raise AuditError(f"--model {name!r}: behind the catalogue's name give the path of its weights")
     kept = {key: value for key, value in entry.items() if key not in OF_WEIGHTS}
     return kept | {"version": entry.get("version"), "path": str(path.resolve()), "licence": USERS}

@@ -3,7 +3,7 @@
 import datetime
 import shutil
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.io import read_json, replacing
+from memaudit.common.line_parser import LineParser
+from memaudit.common.screen_lines import show
 
 STAGE = "predictions"
 SETTINGS = {"fpr": FPR, "permutations": 99, "replicates": 200, "offline_a": 0.3}
@@ -57,10 +59,15 @@ IDLE = (
 )
 OWN = ("reference", "id")
 SECONDS = 60.0  # expected of the whole audit
+TWO_FILES = (
+    "the file of the members, on whose records the model was trained, and that of the non-members; one file with a "
+    "column that tells them apart is parted as docs/audit.md shows (A model that cannot be refitted)"
+)
 
 
-def add_arguments(audit: ArgumentParser) -> None:
+def add_arguments(audit: LineParser) -> None:
     """Add the arguments of an audit of files of predictions."""
+    audit.remedies = {"argument --predictions: expected 2 arguments": TWO_FILES}
     audit.add_argument(
         "--predictions",
         nargs=2,
@@ -144,7 +151,7 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
             if fresh:
                 shutil.rmtree(folder)
             raise
-        print("\n".join(f"memaudit: {printable(line)}" for line in read_lines(facts)), flush=True)
+        show(read_lines(facts))
         section = SETTINGS | {"base_rates": sorted(set(options.base_rates))}
         section |= {name: getattr(options, name) for name in ("owner", "review_by", "records")}
         section |= {"table": f"table/{COPY}", "facts": f"table/{FACTS}"}
@@ -152,7 +159,7 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
         settings = runner.Settings(folder, cores=options.cores, snakemake=snakemake, pdf=options.pdf)
         with Display({STAGE: SECONDS}) as display:
             summary = _made(config, settings, lock, display)
-    print("\n".join(f"memaudit: {printable(line)}" for line in result_lines(summary)))
+    show(result_lines(summary))
     limits = failure_limits.judged(options.fail_above, summary)
     return failure_limits.finish(folder, summary.verdict != INVALID, limits)
 
@@ -188,8 +195,8 @@ def read_lines(facts: Mapping[str, Any]) -> list[str]:
         lines.append(f"{facts['references']} reference models")
     lines += [f"the probabilities are read with: {how}" for how in facts["probability_readings"]]
     how = {name: f" ({remark})" for name, remark in facts["readings"].items()}
-    lines += [f"  {name!a}  {kind}{how.get(name, '')}" for name, kind in facts["types"].items()]
-    return lines + [f"  {name!a}  left out: {why}{how.get(name, '')}" for name, why in facts["left_out"].items()]
+    lines += [f"  {name!r}  {kind}{how.get(name, '')}" for name, kind in facts["types"].items()]
+    return lines + [f"  {name!r}  left out: {why}{how.get(name, '')}" for name, why in facts["left_out"].items()]
 
 
 def result_lines(summary: PredictionSummary) -> list[str]:

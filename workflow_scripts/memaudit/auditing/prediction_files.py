@@ -14,6 +14,7 @@ import pandas as pd
 
 from memaudit.auditing import source_file
 from memaudit.auditing.class_columns import ClassColumns, class_columns, labels, probabilities
+from memaudit.auditing.column_hints import column_hint
 from memaudit.auditing.prediction_features import Features, Settings, read_features
 from memaudit.auditing.prediction_readings import File, cleaned, read_alike, read_file
 from memaudit.auditing.reference_predictions import reference_file, reference_probabilities
@@ -21,7 +22,6 @@ from memaudit.auditing.request import PredictionRequest
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json, write_table
-from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import CODES, Reading
 from memaudit.data.number_formats import PERCENT
 
@@ -41,7 +41,7 @@ def take_in(request: PredictionRequest, folder: Path) -> dict[str, Any]:
     path = " ".join(ascii(str(source_file.expanded(one).absolute())) for one in (request.members, request.nonmembers))
     facts = private / FACTS
     if facts.exists() and read_json(facts)["path"] != path:
-        raise AuditError(f"{str(folder)!a}: holds another audit; give another folder with --into")
+        raise AuditError(f"{str(folder)!r}: holds another audit; give another folder with --into")
     with TemporaryDirectory(prefix=".read-", dir=private) as scratch:
         copy, made = _read(request, Path(scratch))
     made |= {"path": path}
@@ -142,7 +142,7 @@ def _same_columns(request: PredictionRequest, both: Sequence[File]) -> None:
     for option, names in (named | {"--categorical": request.categorical}).items():
         for name in filter(None, names):
             if name not in both[0].frame:
-                raise AuditError(f"{option}: the files have no column {name!r}{hint(name, list(both[0].frame)[:50])}")
+                raise AuditError(f"{option}: the files have no column {name!r}{column_hint(name, list(both[0].frame))}")
     if request.references and _id_column(request, both[0].frame) is None:
         raise AuditError("--reference: rows are found by their ids; add a column id to all files, or name it with --id")
     if request.target in (request.id, request.group, *request.drop):

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import pandas as pd
 
 from memaudit.auditing import source_file
+from memaudit.auditing.column_hints import column_hint
 from memaudit.auditing.prediction_features import in_place
 from memaudit.auditing.request import PredictionRequest
 from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
-from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import NUMERIC, Choices, Reading
 from memaudit.data.frame_readings import read_frame
 
@@ -30,12 +30,12 @@ class File(NamedTuple):
 
 def read_file(path: str, request: PredictionRequest, scratch: Path) -> File:
     """A file, its cells unchanged. Raises AuditError that names it as the user did."""
-    name = ascii(str(path))
+    name = repr(str(path))
     fetched = source_file.fetched(path, _folder(scratch), request.encoding, request.delimiter)
     frame = pd.read_parquet(fetched.raw)
     if request.target not in frame:
-        known = list(frame.columns)[:50]
-        raise AuditError(f"{name}: --target: there is no column {request.target!r}{hint(request.target, known)}")
+        known = list(frame.columns)
+        raise AuditError(f"{name}: --target: there is no column {request.target!r}{column_hint(request.target, known)}")
     return File(name, frame, fetched.origin["sha256"], fetched.origin["typed"], fetched.delimiter)
 
 

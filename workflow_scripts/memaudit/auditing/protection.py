@@ -39,7 +39,7 @@ def require_review_date(text: str, today: datetime.date) -> None:
     except ValueError:
         date = None
     if date is None or date.isoformat() != text:
-        raise AuditError(f"--review-by {text!a}: must be an ISO date (YYYY-MM-DD), such as {today.isoformat()}")
+        raise AuditError(f"--review-by {text!r}: must be an ISO date (YYYY-MM-DD), such as {today.isoformat()}")
     if date < today:
         raise AuditError(f"--review-by {text}: is in the past")
 

@@ -186,7 +186,7 @@ def _of_noisy_copies(one: Mitigation) -> str:
 def _group(summary: Summary) -> str:
     worst = stands_out(summary)[0]
     # A name may hold control characters of a terminal.
-    column = f"“{worst.column}”" if worst.column.isprintable() else ascii(worst.column)
+    column = f"“{worst.column}”" if worst.column.isprintable() else repr(worst.column)
     called = "" if worst.name else " (the setting show-values shows its name)"
     return (
         f"Group {worst.name or worst.number} of column {column}{called} leaks more than the others (AUC higher by "

@@ -106,7 +106,7 @@ def require(noun: str, owner: str, review_by: str) -> None:
         return
     if len(noun) > LONGEST or not NOUN.fullmatch(noun):
         raise AuditError(
-            f"--records {noun!a}: give a plural noun of at most {LONGEST} letters and single spaces, such as modules"
+            f"--records {noun!r}: give a plural noun of at most {LONGEST} letters and single spaces, such as modules"
         )
     for option, value in {"--owner": owner, "--review-by": review_by}.items():
         if value:

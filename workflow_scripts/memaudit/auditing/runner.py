@@ -176,7 +176,7 @@ def _keep_complete(settings: Settings) -> None:
     summary = settings.folder / "summary.json"
     if settings.quick and summary.exists() and read_json(summary)["stage"] == "full":
         raise AuditError(
-            f"{str(settings.folder)!a}: holds a complete audit, which --quick would replace; give another folder with "
+            f"{str(settings.folder)!r}: holds a complete audit, which --quick would replace; give another folder with "
             "--into"
         )
 
@@ -268,7 +268,7 @@ class StageError(AuditError):
     def __init__(self, stage: str, cause: str | None, log: Path) -> None:
         self.what, self.cause = f"a job of {COMPUTED[stage]} has failed", cause
         super().__init__(
-            f"{self.what}; Snakemake's messages are in {str(log)!a}. The same command continues where it stopped"
+            f"{self.what}; Snakemake's messages are in {str(log)!r}. The same command continues where it stopped"
         )
 
 

@@ -22,7 +22,7 @@ def expanded(path: str | Path) -> Path:
 def link(table: str | Path, folder: Path) -> Path:
     """A link to the table with a name that no engine reads as a pattern. Raises AuditError if it is not readable."""
     path = expanded(table)
-    name = ascii(str(table))
+    name = repr(str(table))
     try:
         if path.is_dir():
             raise AuditError(f"{name}: is a folder; name the CSV or Parquet file in it")
@@ -59,7 +59,7 @@ def fetched(table: str, folder: Path, encoding: str | None, delimiter: str | Non
     except AuditError as error:
         raise AuditError(in_users_words(error, linked, table)) from None
     if "file_row_number" in map(str.lower, origin["columns"]):
-        raise AuditError(f"{table!a}: a column is called file_row_number, a reserved name; rename it")
+        raise AuditError(f"{table!r}: a column is called file_row_number, a reserved name; rename it")
     return Fetched(raw, origin, origin["delimiter"])
 
 
@@ -70,18 +70,18 @@ def source_entry(linked: Path, encoding: str | None, delimiter: str | None) -> d
         codecs.lookup(encoding)
     except LookupError:
         raise AuditError(
-            f"--encoding {encoding!a}: is not an encoding; valid ones are for example utf-8, latin-1, cp1252 and utf-16"
+            f"--encoding {encoding!r}: is not an encoding; valid ones are for example utf-8, latin-1, cp1252 and utf-16"
         ) from None
     if delimiter is not None and len(delimiter) != 1:
         raise AuditError(
-            f"--delimiter {delimiter!a}: must be one character, such as ; or | (a tab: --delimiter $'\\t')"
+            f"--delimiter {delimiter!r}: must be one character, such as ; or | (a tab: --delimiter $'\\t')"
         )
     return {"source": "file", "path": str(linked), "encoding": encoding, "delimiter": delimiter}
 
 
 def in_users_words(error: AuditError, linked: Path, table: str) -> str:
     """The message with the table's name in place of the link's, and options in place of keys of a config."""
-    name = ascii(table)
+    name = repr(table)
     return as_options(str(error).replace(f"file {linked}", name).replace(str(linked), name))
 
 

@@ -10,6 +10,7 @@ import yaml
 from duckdb import DuckDBPyConnection
 
 from memaudit.auditing import source_file
+from memaudit.auditing.column_hints import column_hint
 from memaudit.auditing.option_names import as_options
 from memaudit.auditing.person_columns import persons
 from memaudit.auditing.request import Request
@@ -17,11 +18,11 @@ from memaudit.common.cell_notations import MISSING
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
-from memaudit.config.name_checks import hint
+from memaudit.common.screen_lines import alike
 from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Roles, cleaned
 from memaudit.data.duckdb_engine import connect
-from memaudit.data.table_readings import CLASSIFICATION, FEW, REGRESSION, described, read_features
+from memaudit.data.table_readings import CLASSIFICATION, FEW, REGRESSION, read_features
 
 # The default settings of study attacks draw contexts from 128 members, which are four fifths of the records.
 FEWEST_ROWS = 160
@@ -112,26 +113,24 @@ def _read(connection: DuckDBPyConnection, request: Request, fetched: source_file
         f"SELECT count({text}), count(DISTINCT {text}), count(try_cast({text} AS DOUBLE)) FROM raw"
     ).fetchone()
     if distinct < 2:
-        raise AuditError(f"--target {request.target!a}: has {distinct} values, so nothing can be learnt; name another")
+        raise AuditError(f"--target {request.target!r}: has {distinct} values, so nothing can be learnt; name another")
     number = numbers == known and distinct > FEW
     task = found.task or (REGRESSION if number else CLASSIFICATION)
     if task == REGRESSION and numbers < known:
-        raise AuditError(f"--target {request.target!a}: holds words, which --task regression cannot predict")
+        raise AuditError(f"--target {request.target!r}: holds words, which --task regression cannot predict")
     columns = list(origin["columns"])
     others = [name for name in columns if name not in (request.target, request.group, *request.drop)]
     owners = {} if request.group else persons(connection, others, marks)
     values = f"{distinct} classes" if task == CLASSIFICATION else f"{distinct} different numbers"
     left_out, without = found.left_out | found.texts, origin["rows"] - known
     if name := next((name for name in request.infer if name in left_out), None):
-        raise AuditError(f"--sensitive {name!a}: the studies leave it out ({left_out[name]}); name another column")
+        raise AuditError(f"--sensitive {name!r}: the studies leave it out ({left_out[name]}); name another column")
     return Table(origin["rows"], without, columns, left_out, found.remarks, task, values, owners, fetched.delimiter)
 
 
 def remarks(table: Table) -> list[str]:
     """Lines that name the columns which are left out, and how the cells of others are read."""
-    return [f"left out: {one}" for one in described(table.left_out)] + [
-        f"read as: {one}" for one in described(table.readings)
-    ]
+    return [f"left out: {one}" for one in alike(table.left_out)] + [f"read as: {one}" for one in alike(table.readings)]
 
 
 def written(request: Request, table: Table, file: Path) -> str:
@@ -150,7 +149,7 @@ def written(request: Request, table: Table, file: Path) -> str:
     reading = {"delimiter": table.delimiter} | reading
     sensitive = [*request.infer, *(one for one in features if one not in table.persons), *features][0]
     group = f"# group: {next(map(_plain, table.persons), 'household')}   # the person that several rows belong to"
-    remark = f"   # {'; '.join(described(table.left_out))}" if table.left_out else ""
+    remark = f"   # {'; '.join(alike(table.left_out))}" if table.left_out else ""
     drop = "# drop: [column]   # columns that models never see, like row numbers"
     return TEXT.format(
         program=program(),
@@ -202,10 +201,10 @@ def _named(request: Request, known: list[str]) -> None:
     for option, names in roles.items():
         for name in names:
             if name not in known:
-                raise AuditError(f"{option}: the table has no column {name!a}{hint(name, known[:50])}")
+                raise AuditError(f"{option}: the table has no column {name!r}{column_hint(name, known)}")
     named = [name for option, names in roles.items() if option != "--categorical" for name in names]
     if twice := next((name for place, name in enumerate(named) if name in named[:place]), None):
-        raise AuditError(f"{twice!a} is named twice; target, group, dropped and sensitive columns differ")
+        raise AuditError(f"{twice!r} is named twice; target, group, dropped and sensitive columns differ")
     if len(set(known)) <= len({*roles["--target"], *roles["--group"], *request.drop}):
         raise AuditError("the table has no feature beside the target; is --delimiter wrong?")
 

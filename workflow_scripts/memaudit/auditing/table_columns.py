@@ -111,20 +111,25 @@ def _classes(connection: DuckDBPyConnection, text: str, where: str, distinct: in
             f"{where}: {distinct} classes, an audit takes at most {MOST_CLASSES}; merge rare ones (--merge-rare), or, "
             "if the target is a number, give --task regression"
         )
-    fewest = connection.execute(
-        f"SELECT min(n) FROM (SELECT count(*) AS n FROM raw WHERE ({text}) IS NOT NULL GROUP BY {text})"
-    ).fetchone()[0]
-    if fewest < FEWEST_OF_CLASS:
+    counts = (
+        f"SELECT count(*) AS n, min(file_row_number) + 1 AS row FROM raw WHERE ({text}) IS NOT NULL GROUP BY {text}"
+    )
+    rare, fewest, row = connection.execute(
+        f"SELECT count(*), min(n), arg_min(row, (n, row)) FROM ({counts}) WHERE n < {FEWEST_OF_CLASS}"
+    ).fetchone()
+    if rare:
+        rows = "1 row" if fewest == 1 else f"{fewest} rows"
         raise AuditError(
-            f"{where}: {distinct} classes, and a class has {fewest} rows, at least {FEWEST_OF_CLASS} are "
-            "needed; merge classes (--merge-rare makes one class of such)"
+            f"{where}: {rare} of {distinct} classes {'has' if rare == 1 else 'have'} fewer than the {FEWEST_OF_CLASS} "
+            f"rows that are needed, the smallest {rows} (the class of data row {row}); merge classes (--merge-rare "
+            "makes one class of such)"
         )
     return Target(text, CLASSIFICATION, f"{distinct} classes", distinct)
 
 
 def rare_classes(rare: Mapping[str, int], show_values: bool) -> str:
     """Rare classes for readers, the largest first: with their names, or numbers of rows alone."""
-    named = [f"{name!a} ({rows} rows)" if show_values else f"{rows} rows" for name, rows in rare.items()]
+    named = [f"{name!r} ({rows} rows)" if show_values else f"{rows} rows" for name, rows in rare.items()]
     more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
     return ", ".join(named[:MOST_NAMED] + more) + (
         "" if show_values else " (the setting show-values shows their names)"

@@ -50,6 +50,12 @@ class Slices:
         counts = self.counted(connection, "count({}) FILTER (complete)")
         return {name: "missing in every row" for name, (count,) in counts.items() if not count}
 
+    def constant(self, connection: DuckDBPyConnection) -> set[str]:
+        """Columns that have the same value in all rows with a target."""
+        same = "min({0}) FILTER (complete) = max({0}) FILTER (complete)"
+        whole = "count({0}) FILTER (complete) = count(*) FILTER (complete)"
+        return {name for name, (found,) in self.counted(connection, f"{same} AND {whole}").items() if found}
+
     def numbering_rows(self, connection: DuckDBPyConnection) -> dict[str, str]:
         """Columns of numbers that only number the rows, with the reason why they are left out."""
         reasons = {}

@@ -21,7 +21,7 @@ def private(folder: Path) -> Iterator[int]:
 
     Raises AuditError for a folder that holds something else, or links, or where another audit is running.
     """
-    before, name = os.umask(0o077), ascii(str(folder))
+    before, name = os.umask(0o077), repr(str(folder))
     try:
         try:
             lock = _made(folder, name)
@@ -66,7 +66,7 @@ def _refuse_links(folder: Path) -> None:
         ours = ours or folder / ".snakemake/conda" in path.parents
         if path.is_symlink() and not ours and not path.resolve().is_relative_to(inside):
             raise AuditError(
-                f"{str(path)!a}: is a link out of the audit's folder, where the audit would write; remove it, or give "
+                f"{str(path)!r}: is a link out of the audit's folder, where the audit would write; remove it, or give "
                 "another folder with --into"
             )
 
@@ -86,7 +86,7 @@ def in_one_line(folder: Path) -> Iterator[None]:
     except AuditError:
         raise
     except Exception as error:
-        name = ascii(str(folder))
+        name = repr(str(folder))
         if is_out_of_memory(error):
             raise AuditError(
                 f"{name}: out of memory; read fewer rows with --rows, or leave columns out with --drop"

@@ -53,7 +53,7 @@ def _settings(old: FinishedAudit, new: FinishedAudit) -> list[str]:
 
 
 def _shown(one: Any) -> str:
-    return "not set" if one is None else ascii(one)
+    return "not set" if one is None else repr(one)
 
 
 def _metrics(old: FinishedAudit, new: FinishedAudit, same: bool) -> list[str]:

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from memaudit.common.errors import AuditError, printable
+from memaudit.common.screen_lines import show
 
 COMPARABLE, OTHER, FAULT = 0, 1, 2
 
@@ -31,6 +32,5 @@ def run(options: argparse.Namespace) -> int:
     except AuditError as error:
         print(f"memaudit: {printable(str(error))}", file=sys.stderr)
         return FAULT
-    for line in audit_differences.lines(old, new):
-        print(f"memaudit: {printable(line)}")
+    show(audit_differences.lines(old, new))
     return OTHER if audit_differences.obstacles(old, new) else COMPARABLE

@@ -10,6 +10,7 @@ from memaudit.auditing import reading_options
 from memaudit.auditing.request import Request
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
+from memaudit.common.screen_lines import show
 
 FILE = "mine.yaml"
 
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     )
     try:
         if file.exists():
-            raise AuditError(f"{options.into!a}: is there already; move it away, or give another name with --into")
+            raise AuditError(f"{options.into!r}: is there already; move it away, or give another name with --into")
         table = study_config.read(request, file.parent)
         with open(file, "x", encoding="utf-8") as text:
             text.write(study_config.written(request, table, file))
@@ -56,13 +57,12 @@ def run(options: argparse.Namespace) -> int:
         print(f"memaudit: {printable(str(error))}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"memaudit: {options.into!a}: cannot be written ({error.strerror})", file=sys.stderr)
+        print(f"memaudit: {options.into!r}: cannot be written ({error.strerror})", file=sys.stderr)
         return 1
-    print(f"memaudit: {options.table!a}: {table.rows} rows, {len(table.columns)} columns, {table.values}")
-    for line in study_config.remarks(table):
-        print(f"memaudit: {printable(line)}")
-    for name, count in table.persons.items():
-        print(f"memaudit: {name!a} looks like a person ({count} values): if it is one, name it with --group")
+    show([f"{options.table!r}: {table.rows} rows, {len(table.columns)} columns, {table.values}"])
+    show(study_config.remarks(table))
+    remedy = "if it is one, name it with --group"
+    show(f"{name!r} looks like a person ({count} values): {remedy}" for name, count in table.persons.items())
     plan = f"{program()} plan --configfile {shlex.quote(options.into)}"
-    print(f"memaudit: wrote {options.into!a}; read it, then: {plan}")
+    show([f"wrote {options.into!r}; read it, then: {plan}"])
     return 0

@@ -6,6 +6,7 @@ from typing import Any
 
 from memaudit.auditing import reading_options, source_file
 from memaudit.common.errors import AuditError, printable
+from memaudit.common.screen_lines import show
 
 NONE_INSIDE, INSIDE, FAULT = 0, 1, 2
 
@@ -28,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """Scan and print; returns the exit code."""
     from memaudit.scanning import containers, file_report, own_table
 
-    name = ascii(options.file)
+    name = repr(options.file)
     path = source_file.expanded(options.file)
     try:
         if not path.is_file():
@@ -39,14 +40,13 @@ def run(options: argparse.Namespace) -> int:
         table = own_table.read(options.table, reading) if options.table else None
         report = file_report.examine(containers.read(path), table)
     except AuditError as error:
-        named = str(error) if options.table and ascii(options.table) in str(error) else f"{name}: {error}"
+        named = str(error) if options.table and repr(options.table) in str(error) else f"{name}: {error}"
         print(f"memaudit: {printable(named)}", file=sys.stderr)
         return FAULT
     except (OSError, ValueError) as error:
         print(f"memaudit: {name}: cannot be read ({type(error).__name__})", file=sys.stderr)
         return FAULT
     rows = len(table[0].values) if table else 0
-    lines = file_report.lines(report, name, ascii(options.table) if options.table else None, rows)
-    for line in [*lines, *own_table.described(table or [])]:
-        print(f"memaudit: {printable(line)}")
+    lines = file_report.lines(report, name, repr(options.table) if options.table else None, rows)
+    show([*lines, *own_table.described(table or [])])
     return INSIDE if report.inside else NONE_INSIDE

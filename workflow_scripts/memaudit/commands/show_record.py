@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError, printable
+from memaudit.common.screen_lines import show
 
 RATED, UNRATED, FAULT = 0, 1, 2
 
@@ -34,9 +35,7 @@ def run(options: argparse.Namespace) -> int:
     except AuditError as error:
         print(f"memaudit: {printable(str(error))}", file=sys.stderr)
         return FAULT
-    known = record_lookup.described(audit, line) if line else [record_lookup.unrated(audit, options.row)]
-    for one in known:
-        print(f"memaudit: {printable(one)}")
+    show(record_lookup.described(audit, line) if line else [record_lookup.unrated(audit, options.row)])
     return RATED if line else UNRATED
 
 
@@ -44,6 +43,6 @@ def _only_audit() -> Path:
     """The only folder of an audit in the current one. Raises AuditError for none and for several."""
     found = sorted(path.parent for path in Path().glob("audit-*/summary.json"))
     if len(found) != 1:
-        several = f"several audits are here ({', '.join(ascii(str(one)) for one in found[:5])})"
+        several = f"several audits are here ({', '.join(repr(str(one)) for one in found[:5])})"
         raise AuditError(f"{several if found else 'no audit-... is here'}; name the folder with --in")
     return found[0]

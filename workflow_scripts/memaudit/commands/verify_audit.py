@@ -10,6 +10,7 @@ from memaudit.auditing.source_file import expanded
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.io import read_json
+from memaudit.common.screen_lines import show
 from memaudit.workflow.provenance import check_unused, results_of, verify
 
 SOUND, FAULT = 0, 1
@@ -29,13 +30,11 @@ def main(folder: str) -> int:
         with contextlib.chdir(path):  # sidecars name files from there
             files = _verified()
     except AuditError as error:
-        print(f"memaudit: {folder!a}: {printable(str(error))}", file=sys.stderr)
+        print(f"memaudit: {folder!r}: {printable(str(error))}", file=sys.stderr)
         return FAULT
-    print(
-        f"memaudit: {folder!a}: {', '.join(COPIED.values())} and the {files} files behind them agree with the sidecars"
-    )
+    show([f"{folder!r}: {', '.join(COPIED.values())} and the {files} files behind them agree with the sidecars"])
     if (path / PDF).exists():
-        print(f"memaudit: {PDF} is not checked: it is printed from {COPIED['index.html']}")
+        show([f"{PDF} is not checked: it is printed from {COPIED['index.html']}"])
     return SOUND
 
 

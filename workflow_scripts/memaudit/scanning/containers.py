@@ -207,7 +207,7 @@ def _archive(data: Any, place: Place, content: Content, depth: int) -> None:
         try:
             open_bytes(raw, Place(f"{name}:" if name.isprintable() else "file:", place), content, depth + 1)
         except AuditError as error:
-            content.unread.append(f"{name!a} {error}")
+            content.unread.append(f"{name!r} {error}")
     if not content.objects and not content.arrays:
         raise AuditError("is a zip archive without a pickle or an array in it")
 

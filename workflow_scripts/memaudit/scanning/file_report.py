@@ -136,7 +136,7 @@ def _place(found: Found) -> str:
 
 def _recognised(match: Match) -> str:
     rows, columns = match.candidate.values.shape
-    named = ", ".join(ascii(one) for one in match.columns[:MOST_NAMES])
+    named = ", ".join(repr(one) for one in match.columns[:MOST_NAMES])
     more = f" and {len(match.columns) - MOST_NAMES} more" if len(match.columns) > MOST_NAMES else ""
     return (
         f"{rows} rows, {columns} columns, with {len(match.rows)} rows of the table, recognised by {named}{more}, "

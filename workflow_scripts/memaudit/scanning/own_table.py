@@ -113,7 +113,7 @@ def read(table: str, options: ReadingOptions = ReadingOptions()) -> list[Column]
         if fetched.delimiter and not options.delimiter:
             _check_delimiter(readings)
     except AuditError as error:
-        name, fault = ascii(table), as_options(str(error))
+        name, fault = repr(table), as_options(str(error))
         raise AuditError(fault if name in fault else f"{name}: {fault}") from None
     columns = [_column(name, frame[name], marks, name in options.categorical) for name in frame]
     return [
@@ -143,7 +143,7 @@ def _check_delimiter(readings: Mapping[str, Reading]) -> None:
 
 def described(table: Sequence[Column]) -> list[str]:
     """What is to be said of how columns are read, in lines."""
-    told = [f"  {one.name!a} is read with: {one.remark}" for one in table if one.remark]
+    told = [f"  {one.name!r} is read with: {one.remark}" for one in table if one.remark]
     return told[:MOST_TOLD] + [f"  and {len(told) - MOST_TOLD} columns more"] * (len(told) > MOST_TOLD)
 
 

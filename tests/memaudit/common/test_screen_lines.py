@@ -1,0 +1,47 @@
+"""Lines on the screen: names as they are read, without what a terminal obeys, and in any encoding."""
+
+import io
+import sys
+
+import pytest
+
+from memaudit.common.screen_lines import alike, show
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("utf-8", "memaudit: 'Größe (€)' Übergabe\n"),
+        ("latin-1", "memaudit: 'Größe (\\u20ac)' Übergabe\n"),
+        ("ascii", "memaudit: 'Gr\\xf6\\xdfe (\\u20ac)' \\xdcbergabe\n"),
+    ],
+)
+def test_signs_that_an_encoding_cannot_show_are_escaped(monkeypatch, encoding, shown):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    show([f"{'Größe (€)'!r} Übergabe"])
+    assert stream.buffer.getvalue().decode(encoding) == shown
+
+
+def test_a_stream_without_an_encoding_has_every_sign(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    show(["Größe", "Straße"])
+    assert sys.stdout.getvalue() == "memaudit: Größe\nmemaudit: Straße\n"
+
+
+@pytest.mark.parametrize("sign", ["\x1b", "\n", "\r", "\x07", "\x9b", "\u202e", "\u2028", "\u200b", "\udcfc", "\ufeff"])
+def test_what_a_terminal_obeys_is_escaped_in_names_and_in_lines(capsys, sign):
+    show([f"{f'a{sign}b'!r}", f"a{sign}b"])
+    printed = capsys.readouterr().out
+    assert sign not in printed.replace("\n", "") or sign == "\n"
+    assert printed.count("\n") == 2
+    assert printed.splitlines()[1].startswith("memaudit: a\\")
+
+
+def test_columns_with_one_remark_stand_in_one_line():
+    assert alike({"Größe": "x", "b": "y", "c\x1b": "x"}) == [r"'Größe', 'c\x1b': x", "'b': y"]
+
+
+def test_no_line_prints_nothing(capsys):
+    show([])
+    assert not capsys.readouterr().out
