@@ -20,11 +20,56 @@ NUMBERED = {
 }
 
 
+FETCHED = {"models_fetch_checkpoint": "models", "ltmia_fetch_model": "language_models"}  # rule -> catalogue
+
+
 @pytest.fixture(scope="module")
-def views(tmp_path_factory):
+def prepared(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("run"))
-        return prepare(load("paper"), PROJECT)[2]
+        return prepare(load("paper"), PROJECT)
+
+
+@pytest.fixture(scope="module")
+def views(prepared):
+    return prepared[2]
+
+
+@pytest.fixture(scope="module")
+def loaded(prepared):
+    """Catalogue entries of the models that the jobs of each study load at the paper's config, by study and name."""
+    run, studies, *_ = prepared
+    found = {}
+    for study in ENTRIES:
+        jobs = studies[study].sizes()
+        found[study] = {
+            name: run.config[catalogue][name] for rule, catalogue in FETCHED.items() for name in jobs.get(rule, {})
+        }
+    return found
+
+
+@pytest.mark.parametrize("study", ENTRIES)
+def test_gated_weights_are_those_that_the_papers_config_loads(study, loaded):
+    """All views of a study are made from all its results: each needs each gated model that its jobs load."""
+    gated = {name for name, entry in loaded[study].items() if entry["terms"]}
+    known = {word for name, entry in loaded[study].items() for word in _words(name, entry)}
+    for entry in ENTRIES[study]:
+        if entry["made_by"]:
+            assert set(entry.get("gated", [])) == gated, f"{study}, {entry['item']}"
+        assert not known & set(entry.get("without", [])), f"{study}, {entry['item']}"
+
+
+def test_what_a_config_without_gated_weights_leaves_out_is_named_alike(prepared):
+    """A name that is misspelt would never be found among the loaded models."""
+    config = prepared[0].config
+    entries = [*config["models"].items(), *config["language_models"].items()]
+    gated = {word for name, entry in entries if entry["terms"] for word in _words(name, entry)}
+    named = {name for of_study in ENTRIES.values() for entry in of_study for name in entry.get("without", [])}
+    assert named - gated == {"contexttab"}  # of the user's own path, in no catalogue
+
+
+def _words(name, entry):
+    return {name, entry["family"], f"{entry['family']} {entry.get('version')}"}
 
 
 @pytest.mark.parametrize("studies", NUMBERED, ids=" ".join)
@@ -65,11 +110,24 @@ def test_states_are_counted():
             {"item": "Figure 1", "shows": "a", "made_by": ["figures/a", "tables/a"]},
             {"item": "Figure 2", "shows": "b", "made_by": ["tables/b", "figures/b"], "missing": "half of it"},
             {"item": "Figure 3", "shows": "c", "made_by": []},
+            {"item": "Figure 4", "shows": "d", "made_by": ["figures/d"], "gated": ["llama", "gemma"]},
+            {"item": "Figure 5", "shows": "e", "made_by": ["figures/e"], "gated": ["llama"], "without": ["gemma"]},
         ]
     }
-    assert [state(entry) for entry in entries["lira"]] == ["complete", "partial", "diagram"]
+    states = ["complete", "partial", "diagram", "complete", "partial"]
+    assert [state(entry) for entry in entries["lira"]] == states
     values = context(entries, {"lira": "On LiRA"})
-    assert values["counts"] == {"complete": 1, "partial": 1, "diagram": 1, "total": 3, "made": 2}
+    assert values["counts"] == {"complete": 2, "partial": 2, "diagram": 1, "total": 5, "made": 4, "gated": 1}
     assert values["papers"][0]["title"] == "On LiRA"
     assert "| Figure 2 | b | tables/b, figures/b | partial: half of it |" in values["papers"][0]["table"]
     assert "| Figure 1 | a | figures/a, tables/a | complete |" in values["papers"][0]["table"]
+    assert "| figures/d | complete; needs gated weights (llama, gemma) |" in values["papers"][0]["table"]
+    line = "| figures/e | partial: without gated weights (gemma); needs gated weights (llama) |"
+    assert line in values["papers"][0]["table"]
+
+
+def test_the_readme_has_the_counts_of_the_page():
+    counts = context(ENTRIES, dict.fromkeys(ENTRIES, ""))["counts"]
+    readme = " ".join((PROJECT / "README.md").read_text(encoding="utf-8").split())
+    told = "[{complete} of their {made} tables and figures completely and {partial} in part](docs/coverage-of-papers.md)"
+    assert told.format(**counts) in readme
