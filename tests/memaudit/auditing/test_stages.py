@@ -7,7 +7,7 @@ from audit_examples import CHOSEN, FACTS, HOSTILE
 from conftest import load
 from snakemake.utils import update_config
 
-from memaudit.auditing import model_choice, stages
+from memaudit.auditing import command_line, model_choice, stages
 from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
 
@@ -101,3 +101,19 @@ def test_before_anything_is_measured_the_budget_is_expected_to_be_spent():
     assert sum(stages.guessed_seconds(3, False).values()) == 180
     assert stages.guessed_seconds(0.1, False)["full"] > 0
     assert list(stages.guessed_seconds(3, True)) == ["quick"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected", "said"),
+    [
+        (240.0, 300.0, None),
+        (378.0, 150.0, "took 6.3 minutes where 2 were asked: the smallest second stage of this request was expected"),
+        (378.0, 60.0, "took 6.3 minutes where 2 were asked: the second stage was expected to take 1.0 minutes, by the"),
+    ],
+)
+def test_an_audit_of_more_than_twice_its_budget_says_why(seconds, expected, said, capsys):
+    line = stages.overrun(seconds, 2.0, {"seconds expected": expected, "seconds left": 88.0})
+    assert (line is None) == (said is None)
+    if line:
+        command_line.report("late", line)
+        assert capsys.readouterr().out.startswith(f"memaudit: {said}")

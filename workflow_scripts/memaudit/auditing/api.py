@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 
 from memaudit.auditing import runner
 from memaudit.auditing.argument_names import OF_SETTINGS, as_arguments, given, named_as_arguments
-from memaudit.auditing.command_line import headline_lines, reading_lines
+from memaudit.auditing.command_line import headline_lines, reading_lines, result_lines
 from memaudit.auditing.intake import safe_names
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import Request
@@ -211,7 +211,7 @@ def _written(table: pd.DataFrame, named: Named, folder: Path) -> dict[str, Any]:
 def _say(named: Named, stage: str, result: Any) -> None:
     """Print the main results of a stage; raise AuditError where an estimator does not fit what the intake has found."""
     if stage != "schema":
-        show(_main_results(result))
+        show(map(as_arguments, result_lines(stage, result)))
         return
     left = [f"left out: {one}" for one in alike(result["left_out"])]
     show(map(as_arguments, [*reading_lines(result), *left]))

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     def shown(stage: str, result: Any) -> None:
         nonlocal valid, limits
         report(stage, result)
-        if stage != "schema":
+        if stage in runner.COMPUTED:
             summary = Summary.model_validate(result)
             valid, limits = not audit_strength.invalid(summary), failure_limits.judged(options.fail_above, summary)
 
@@ -193,9 +193,14 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
 
 
 def report(stage: str, result: Any) -> None:
-    """Print how the table was read (stage `schema`), or the main results of a stage."""
-    lines = reading_lines(result) + column_lines(result) if stage == "schema" else headline_lines(result)
+    """Print how the table was read (stage `schema`), the main results of a stage, or a line (`late`)."""
+    lines = reading_lines(result) + column_lines(result) if stage == "schema" else result_lines(stage, result)
     show(lines)
+
+
+def result_lines(stage: str, result: Any) -> list[str]:
+    """Lines of what a runner reports after the intake."""
+    return [result] if stage == "late" else headline_lines(result)
 
 
 def reading_lines(facts: dict[str, Any]) -> list[str]:

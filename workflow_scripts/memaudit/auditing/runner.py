@@ -75,8 +75,9 @@ class Settings:
 def run(request: Request, settings: Settings, report: Callable[[str, Any], None]) -> Path:
     """Run the audit and return its folder, with report.html, summary.json and risk.parquet.
 
-    report: called with "schema" and the facts of the intake, and after each stage with its name and its summary. Raises
-    AuditError in one line for every fault that a user can correct.
+    report: called with "schema" and the facts of the intake, after each stage with its name and its summary, and with
+    "late" and a line if the audit took much longer than its budget. Raises AuditError in one line for every fault that
+    a user can correct.
     """
     with in_one_line(settings.folder):
         return _run(request, settings, report)
@@ -113,6 +114,8 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             config = stages.overlay("full", facts, sizes, chosen, catalogue)
             display.starts("full", sizes["seconds expected"])
             report("full", _stage("full", config, settings, lock, display))
+    if late := stages.overrun(time.monotonic() - started, settings.minutes, sizes):
+        report("late", late)
     return folder
 
 

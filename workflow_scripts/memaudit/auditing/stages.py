@@ -106,6 +106,18 @@ def guessed_seconds(minutes: float, quick: bool) -> dict[str, float]:
     return {"quick": QUICK_SECONDS} | ({} if quick else {"full": max(60 * minutes - QUICK_SECONDS, FIXED_SECONDS)})
 
 
+def overrun(seconds: float, minutes: float, sizes: Mapping[str, Any]) -> str | None:
+    """A line for an audit that took more than twice its budget, None for others; sizes: as `full_sizes` gives them."""
+    if seconds <= 2 * 60 * minutes:
+        return None
+    expected = f"{sizes['seconds expected'] / 60:.1f} minutes"
+    if sizes["seconds expected"] > sizes["seconds left"]:
+        why = f"the smallest second stage of this request was expected to take {expected} here; --quick leaves it out"
+    else:
+        why = f"the second stage was expected to take {expected}, by the pace of the first; was the machine busier?"
+    return f"took {seconds / 60:.1f} minutes where {minutes:g} were asked: {why}"
+
+
 def overlay(
     stage: str,
     facts: Mapping[str, Any],
