@@ -129,5 +129,5 @@ def test_states_are_counted():
 def test_the_readme_has_the_counts_of_the_page():
     counts = context(ENTRIES, dict.fromkeys(ENTRIES, ""))["counts"]
     readme = " ".join((PROJECT / "README.md").read_text(encoding="utf-8").split())
-    told = "[{complete} of their {made} tables and figures completely and {partial} in part](docs/coverage-of-papers.md)"
+    told = "[{complete} of their {made} tables and figures completely and {partial} in part](docs/coverage-of-papers"
     assert told.format(**counts) in readme

@@ -1,5 +1,7 @@
 """The walk from figures back to raw data names the first file that does not match."""
 
+from pathlib import Path
+
 import pytest
 
 from memaudit.common import command_name
@@ -64,6 +66,13 @@ def test_a_figure_from_nowhere_is_named(run):
 def test_a_run_that_has_not_begun_says_so(tmp_path):
     with pytest.raises(AuditError, match="nothing has been computed yet"):
         provenance.verify(tmp_path / "results/demo")
+
+
+def test_a_run_that_has_not_begun_beside_others_names_them(run):
+    Path("results/empty/provenance").mkdir(parents=True)
+    with pytest.raises(AuditError, match=r"there are results in results/demo: give their config behind --configfile"):
+        provenance.verify("results/mine")
+    assert not Path("results/mine").exists()
 
 
 def test_a_run_without_results_is_not_said_to_agree(run):

@@ -3,6 +3,7 @@
 import json
 import logging
 import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -198,3 +199,10 @@ def test_results_that_cannot_be_written_end_the_run_with_one_line(workload, monk
     monkeypatch.setattr(handlers.housekeeping, "check_folder", refuse)
     with pytest.raises(SystemExit, match="memaudit: results/smoke: not writable"):
         handlers.before_jobs(workload, workflow(), None)
+
+
+@pytest.mark.parametrize("name", ["provenance", "archive"])
+def test_a_run_that_is_not_there_is_not_traced_and_gets_no_folder(workload, name):
+    with pytest.raises(SystemExit, match="memaudit: results/smoke: nothing has been computed yet"):
+        handlers.before_jobs(workload, workflow(job(name)), None)
+    assert not Path("results").exists()

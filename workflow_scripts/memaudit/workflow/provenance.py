@@ -69,12 +69,21 @@ def verify(
 
 def _records_of(run: str | Path) -> dict[str, dict[str, Any]]:
     """Sidecars of a run by path. Raises AuditError where there are none."""
-    records = read_all(Path(run, "provenance"))
-    if not records:
+    check_computed(run)
+    return read_all(Path(run, "provenance"))
+
+
+def check_computed(run: str | Path) -> None:
+    """Raise AuditError where a run has no sidecars; it names the runs beside it that have some."""
+    if any(Path(run, "provenance").rglob("*.json")):
+        return
+    others = sorted(str(path.parent) for path in Path(run).parent.glob("*/provenance") if any(path.rglob("*.json")))
+    if others:
         raise AuditError(
-            f"{run}/provenance: no sidecars; nothing has been computed yet, run `{workflow_command()} --cores all`"
+            f"{run}: nothing has been computed; there are results in {', '.join(others)}: give their config behind "
+            "--configfile (the merged one is config.yaml in such a folder)"
         )
-    return records
+    raise AuditError(f"{run}: nothing has been computed yet; run `{workflow_command()} --cores all`")
 
 
 def results_of(run: str | Path, ends: Iterable[str]) -> list[str]:

@@ -19,6 +19,7 @@ from memaudit.workflow.job_costs import seconds_of
 from memaudit.workflow.job_progress import Brief, Progress, WithoutEcho
 from memaudit.workflow.job_sizes import Workload
 from memaudit.workflow.partial_request import remove_partial, write_request
+from memaudit.workflow.provenance import check_computed
 from memaudit.workflow.run_config import RunConfig, read_facts
 from memaudit.workflow.view_files import Views
 
@@ -26,11 +27,13 @@ from memaudit.workflow.view_files import Views
 def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     """Check what a run needs, then follow it with a line for every job that starts.
 
-    Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written, a job
-    fits no partition of a cluster, or a local model is not what the config says.
+    Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written or are to
+    be traced and are not there, a job fits no partition of a cluster, or a local model is not what the config says.
     """
     try:
         housekeeping.check_folder(workload.run.folder)
+        if {"provenance", "archive"} & {job.rule.name for job in workflow.dag.needrun_jobs()}:
+            check_computed(workload.run.folder)  # the job's log would make the folder of a run that is not there
         check_inputs(workload, workflow)
         check_partitions(workflow)
         if not workflow.deployment_settings.deployment_method:
