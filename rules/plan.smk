@@ -32,6 +32,7 @@ rule plan:
         tables=WORKLOAD.tables,
         shadows=WORKLOAD.shadows,
         uncounted=WORKLOAD.uncounted,
+        downloads=WORKLOAD.downloads,
         cores=lambda wildcards: workflow.cores,
         settings=config["plan"],
     script:

@@ -5,7 +5,7 @@ python workflow_scripts/maintenance/print_plan.py --params '{"run": "results/dem
     "jobs": {"lira_gather_grid": {"wine/efficient": [182272, 182272, 182272]}}, "gpu": [], "cores": 2,
     "tables": {"wine": {"rows": 178, "columns": 13, "known": true, "damaged": null}},
     "settings": {"gpu_tflops": 10.0, "width": 0.1}, "uncounted": [], "missing": [],
-    "minutes": {"lira_gather_grid": 10},
+    "downloads": {"tables": 1, "weights": 0}, "minutes": {"lira_gather_grid": 10},
     "shadows": {"lira": {"models": 1024, "fpr": [0.1, 0.01], "records": {"wine": 142}}}}'
 """
 
@@ -19,9 +19,10 @@ import pandas as pd
 from memaudit.common.io import read_json
 from memaudit.common.snakemake_command import NO_START
 from memaudit.statistics.sample_size import requirements
-from memaudit.workflow.feasibility import feasibility, span, this_machine
+from memaudit.workflow.downloads import told
+from memaudit.workflow.feasibility import BEYOND, feasibility, span, this_machine
 from memaudit.workflow.job import run, tell
-from memaudit.workflow.job_costs import Cost, Size, estimate, too_long
+from memaudit.workflow.job_costs import Cost, Size, estimate, extrapolated, too_long
 
 HEAD = ["jobs", "CPU-hours", "of these for GPUs", "or GPU-hours", "disk", "peak memory", "longest job"]
 
@@ -35,7 +36,8 @@ def main(job):
     for rule, cost in costs.items():
         study = rule.split("_")[0]
         studies[study] = studies.get(study, Cost()) + cost
-    verdict = feasibility(studies, this_machine(job.params.cores, job.params.run))
+    beyond = extrapolated(jobs, units["rules"])[1]
+    verdict = feasibility(studies, this_machine(job.params.cores, job.params.run), beyond)
     studies["total"] = sum(studies.values(), Cost())
     table = pd.DataFrame([_line(cost) for cost in studies.values()], list(studies), HEAD).to_string()
     notes = [*_faults(job.params, jobs, units["rules"], flops), *_notes(job.params, jobs, units)]
@@ -66,8 +68,7 @@ def _hours(seconds: float) -> str:
 
 def _faults(params, jobs, units, flops: float) -> Iterator[str]:
     """What would end the run: first what ends it before its first job."""
-    if params.missing:
-        yield f"A RUN WOULD NOT START: {'; '.join(params.missing)}."
+    yield from (f"A RUN WOULD NOT START: {line}." for line in params.missing)
     for rule, minutes in too_long(jobs, units, params.gpu, flops, params.minutes).items():
         yield (
             f"TOO LONG: a job of {rule} is predicted to last {span(60 * minutes)}, on a GPU if it can, and requests "
@@ -86,17 +87,17 @@ def _notes(params, jobs, units) -> Iterator[str]:
             f"{params.settings['gpu_tflops']:g} TFLOP/s in fp32 for the models' operations (plan/gpu_tflops). "
             "`make costs` after a run on a GPU measures them."
         )
-    furthest = {
-        rule: max(size.work for size in sizes.values()) / units["rules"][rule]["cpu"]["largest"]
-        for rule, sizes in jobs.items()
-        if units["rules"].get(rule, {}).get("cpu", {}).get("largest")
-    }
-    rule = max(furthest, key=furthest.get)
-    if furthest[rule] > 2:
-        yield f"Extrapolated: the largest job of {rule} is {furthest[rule]:,.0f} times as large as any measured."
+    rule, times = extrapolated(jobs, units["rules"])
+    if times > BEYOND:
+        yield (
+            f"Extrapolated: the largest job of {rule} is {times:,.0f} times as large as any measured. How far off "
+            "predictions are within the sizes that were measured, docs/performance.md tells; beyond them nothing does."
+        )
     unmeasured = sorted(jobs.keys() - units["rules"].keys())
     if unmeasured:
-        yield f"Not measured, and counted as the cheapest of jobs: {', '.join(unmeasured)}. Downloads are not counted."
+        yield f"Not measured, and counted as the cheapest of jobs: {', '.join(unmeasured)}."
+    if fetched := told(params.downloads):
+        yield f"Not counted, neither their time nor their disk: downloads of {fetched}."
     if params.uncounted:
         yield (
             f"The passes of {', '.join(params.uncounted)} are counted as those of a raw TabICL of the published shape, "

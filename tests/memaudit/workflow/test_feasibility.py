@@ -32,6 +32,11 @@ def test_the_time_with_a_gpu_stands_beside_that_on_cores():
     assert "about 30.0 min on 2 CPU cores (16.0 min with a GPU)" in feasibility({"lira": cost}, ROOMY)
 
 
+def test_a_time_beyond_what_was_measured_says_so_beside_it():
+    told = feasibility({"lira": SMALL}, ROOMY, 1_689_837.2)
+    assert "about 5.0 min on 2 CPU cores, extrapolated up to 1,689,837 times beyond any measured job, less" in told
+
+
 @pytest.mark.parametrize(
     ("machine", "lack"),
     [

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import PROJECT
 
+from memaudit.common.io import read_json
 from memaudit.common.snakemake_command import NO_START
 
 SCRIPT = PROJECT / "workflow_scripts/maintenance/print_plan.py"
@@ -18,6 +19,7 @@ PARAMS = {
     "tables": {"wine": {"rows": 178, "columns": 13, "known": True, "damaged": None}},
     "settings": {"gpu_tflops": 10.0, "width": 0.1},
     "uncounted": [],
+    "downloads": {"weights": 0.0},
     "minutes": {"lira_gather_grid": 10},
     "shadows": {"lira": {"models": 1024, "fpr": [0.1], "records": {"wine": 1420}}},
 }
@@ -39,6 +41,25 @@ def test_a_run_that_would_not_start_is_told_to_the_command(plan):
     text, no_start = plan(missing=["models/mine/path: there is no file w.ckpt; put the weights there"])
     assert "A RUN WOULD NOT START: models/mine/path: there is no file w.ckpt" in text
     assert no_start
+
+
+def test_each_thing_that_is_missing_has_its_line(plan):
+    text, _ = plan(missing=["a: put it there", "b: put it there"])
+    assert "- A RUN WOULD NOT START: a: put it there.\n- A RUN WOULD NOT START: b: put it there.\n" in text
+
+
+def test_downloads_are_counted_by_kind(plan):
+    text, _ = plan(missing=[], downloads={"tables": 26, "weights": 0.0})
+    assert "- Not counted, neither their time nor their disk: downloads of 26 tables.\n" in text
+    assert "downloads" not in plan(missing=[])[0]
+
+
+def test_a_time_that_no_job_of_its_size_was_measured_for_says_so_beside_it(plan):
+    text, _ = plan(missing=[])
+    assert "extrapolated" not in text
+    far = 5e6 * read_json(PARAMS["unit_costs"])["rules"]["lira_gather_grid"]["cpu"]["largest"]
+    verdict = plan(missing=[], jobs={"lira_gather_grid": {"wine/efficient": [far, 1.0, 1.0]}})[0].partition("\n\n  ")[0]
+    assert "extrapolated up to 5,000,000 times beyond any measured job" in " ".join(verdict.split())
 
 
 def test_numbers_of_records_are_those_before_duplicates_are_removed(plan):

@@ -11,6 +11,7 @@ from memaudit.workflow.job_costs import Cost
 DAY = 86400.0
 PATIENCE = 7 * DAY  # seconds; what takes longer on one machine is called not feasible there
 NAMED = 3
+BEYOND = 2.0  # times the work of any measured job: where a prediction is called extrapolated
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,17 @@ def this_machine(cores: int, folder: str | Path) -> Machine:
     return Machine(cores, memory, shutil.disk_usage(there).free)
 
 
-def feasibility(studies: Mapping[str, Cost], machine: Machine) -> str:
+def feasibility(studies: Mapping[str, Cost], machine: Machine, beyond: float = 1.0) -> str:
     """One sentence: how long a run takes on this machine; or that it is not feasible there, why, and what to shrink.
 
-    studies: predicted cost of each study of the run.
+    studies: predicted cost of each study of the run; beyond: work of the largest job over that of any measured.
     """
     total = sum(studies.values(), Cost())
     seconds = max(total.cpu_seconds / machine.cores, total.longest)
     on_gpu = total.gpu_seconds + (total.cpu_seconds - total.for_gpu) / machine.cores
     time = f"about {span(seconds)} on {machine.cores} CPU core{'s' if machine.cores > 1 else ''}"
     time += f" ({span(on_gpu)} with a GPU)" if total.for_gpu and on_gpu < seconds else ""
+    time += f", extrapolated up to {beyond:,.0f} times beyond any measured job" if beyond > BEYOND else ""
     if lacks := list(_lacks(total, seconds, time, machine)):
         return f"NOT FEASIBLE ON THIS MACHINE: {'; '.join(lacks)}. Shrink {_largest(studies, total)}, or use a cluster."
     return f"Feasible on this machine: {time}, less what is there already."

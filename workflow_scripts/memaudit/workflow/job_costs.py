@@ -172,6 +172,16 @@ def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: fl
     return costs
 
 
+def extrapolated(jobs: Jobs, units: Mapping[str, Any]) -> tuple[str, float]:
+    """The rule whose largest job exceeds those measured most, and how many times its work; ("", 0) if none is known."""
+    times = {
+        rule: max(job.work for job in of_rule.values()) / units[rule]["cpu"]["largest"]
+        for rule, of_rule in jobs.items()
+        if units.get(rule, {}).get("cpu", {}).get("largest")
+    }
+    return max(times.items(), key=lambda pair: pair[1], default=("", 0.0))
+
+
 def too_long(
     jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: float, minutes: Mapping[str, float]
 ) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from memaudit.workflow.downloads import downloads
 from memaudit.workflow.foreseen_faults import missing_inputs
 from memaudit.workflow.job_costs import size
 from memaudit.workflow.run_config import RunConfig
@@ -64,6 +65,10 @@ class Workload:
         sizes = self.sizes()
         lines = missing_inputs(self.run).items()
         return {(rule, name): line for (rule, name), line in lines if name in sizes.get(rule, {})}
+
+    def downloads(self, wildcards: Any = None) -> dict[str, float]:
+        """What the run fetches: how many of each kind, and their known weights."""
+        return downloads(self.run.config, self.sizes())
 
     def _view_sizes(self) -> Sizes:
         views = self._views
