@@ -48,6 +48,7 @@ sys.path.insert(0, str(PROJECT / "workflow_scripts"))
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.job_inputs import several
+from memaudit.common.snakemake_command import mark_no_start
 from memaudit.workflow import housekeeping, snakemake_handlers
 from memaudit.workflow.digest import digest_when_planned as digest, rule_of
 from memaudit.workflow.report_params import Page
@@ -55,7 +56,8 @@ from memaudit.workflow.run_config import UNIT_COSTS, grows, two_if_large
 from memaudit.workflow.study_catalogue import prepare
 
 housekeeping.pass_on_library()
-
+# With a --configfile, one line for each file of the project: they would stand above the line of a faulty config.
+logger.addFilter(lambda record: "is extended by additional config" not in str(record.msg))
 
 CONFIG_FILES = [PROJECT / "config" / f"{name}.yaml" for name in ("datasets", "models", "language_models", "config")]
 
@@ -74,7 +76,8 @@ if workflow.modifier.skip_configfile:
 try:
     RUN, STUDIES, VIEWS, WORKLOAD = prepare(config, PROJECT, [*CONFIG_FILES, *workflow.overwrite_configfiles])
 except AuditError as error:
-    raise WorkflowError(str(error))
+    mark_no_start()
+    sys.exit(f"memaudit: {error}")  # one line, where a WorkflowError would have its own around it
 config.update(RUN.config)
 
 

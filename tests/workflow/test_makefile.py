@@ -114,12 +114,19 @@ def test_published_tables_are_views(project):
     assert set(named) <= known
 
 
-def test_the_plan_of_a_config_with_a_fault_names_it(project, tmp_path):
+@pytest.mark.parametrize("command", ["make plan", "memaudit run"])
+def test_a_config_with_a_fault_is_one_line(project, tmp_path, command):
+    """Besides the one that Snakemake prints before it reads the workflow, and what make says of its recipe."""
     (tmp_path / "mine.yaml").write_text("lira: {modells: 3}\n")
-    command = ["make", "--assume-old", ".venv", "plan", f"CONFIG={tmp_path / 'mine.yaml'}"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    by = {
+        "make plan": ["make", "--assume-old", ".venv", "plan", f"CONFIG={tmp_path / 'mine.yaml'}"],
+        "memaudit run": [sys.executable, "-m", "memaudit", "run", "--configfile", str(tmp_path / "mine.yaml")],
+    }
+    done = subprocess.run(by[command], cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "config: lira/modells: unknown key; did you mean `models`?" in done.stdout + done.stderr
+    told = [line for line in done.stderr.splitlines() if not line.startswith(("Using workflow specific", "make: "))]
+    file = f"{tmp_path / 'mine.yaml'}, line 1"
+    assert told == [f"memaudit: config: lira/modells: unknown key; did you mean `models`? ({file})"]
 
 
 def test_parameters_of_every_recipe_are_json(project):

@@ -9,15 +9,13 @@ python workflow_scripts/maintenance/print_plan.py --params '{"run": "results/dem
     "shadows": {"lira": {"models": 1024, "fpr": [0.1, 0.01], "records": {"wine": 142}}}}'
 """
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from textwrap import fill
 
 import pandas as pd
 
 from memaudit.common.io import read_json
-from memaudit.common.snakemake_command import NO_START
+from memaudit.common.snakemake_command import mark_no_start
 from memaudit.statistics.sample_size import requirements
 from memaudit.workflow.downloads import told
 from memaudit.workflow.feasibility import BEYOND, feasibility, span, this_machine
@@ -47,8 +45,8 @@ def main(job):
     print(text)
     if job.log:
         tell(text)
-    if job.params.missing and (file := os.environ.get(NO_START)):
-        Path(file).touch()
+    if job.params.missing:
+        mark_no_start()
 
 
 def _line(cost: Cost) -> list[str]:

@@ -51,14 +51,14 @@ def test_a_plan_is_quiet_unless_it_fails(monkeypatch, started, code, times):
     assert started == times * [snakemake_command(["plan", "--configfile", MINE])]
 
 
-@pytest.mark.parametrize(("no_start", "code"), [(True, 1), (False, 0)])
-def test_a_plan_of_a_run_that_would_not_start_has_another_exit_code(monkeypatch, started, no_start, code):
-    """The plan says so by a file, whose path it is given."""
+@pytest.mark.parametrize(("no_start", "snakemakes", "code"), [(True, 0, 1), (True, 1, 1), (False, 0, 0)])
+def test_a_plan_of_a_run_that_would_not_start_has_another_exit_code(monkeypatch, started, no_start, snakemakes, code):
+    """The plan, or the check of the config before it, says so by a file, whose path it is given."""
 
     def planned(command, env, check):
         if no_start:
             Path(env[NO_START]).touch()
-        return SimpleNamespace(returncode=0)
+        return SimpleNamespace(returncode=snakemakes)
 
     monkeypatch.setattr(subprocess, "run", planned)
     assert launcher.main(["plan"]) == code

@@ -79,11 +79,11 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _plan(command: Sequence[str]) -> int | None:
-    """0, or 1 where the run would not start, after a plan; None where Snakemake fails."""
+    """0 after a plan; 1 where the run would not start, for a fault of the config, too; None where Snakemake fails."""
     with TemporaryDirectory() as folder:
         no_start = Path(folder, "no_start")
         done = subprocess.run(command, env=os.environ | {NO_START: str(no_start)}, check=False)
-        return int(no_start.exists()) if done.returncode == 0 else None
+        return 1 if no_start.exists() else 0 if done.returncode == 0 else None
 
 
 def _become(command: Sequence[str]) -> NoReturn:

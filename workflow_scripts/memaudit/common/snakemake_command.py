@@ -1,5 +1,6 @@
 """The command that runs the project's workflow: in a checkout and where memaudit is installed, in any folder."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,6 +9,12 @@ from memaudit.common.project_paths import PROJECT, config_path
 
 PROFILES = PROJECT / "profiles"
 NO_START = "MEMAUDIT_NO_START"  # environment variable: the file that a plan makes if the run would not start
+
+
+def mark_no_start() -> None:
+    """Tell the command that has asked for a plan that the run would not start."""
+    if file := os.environ.get(NO_START):
+        Path(file).touch()
 
 
 def snakemake_command(arguments: Sequence[str]) -> list[str]:
