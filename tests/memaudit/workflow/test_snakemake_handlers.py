@@ -116,6 +116,29 @@ def test_a_local_model_that_is_not_there_is_named_before_the_first_job(workload)
         handlers.check_models(workload, workflow(fetching))
 
 
+def test_a_column_that_a_local_table_lacks_is_named_before_the_first_job(workload):
+    Path("mine.csv").write_text("a;b;churn\n1;2;x\n")
+    datasets = workload.run.config["datasets"]
+    datasets["mine"] = datasets["wine"] | {"source": "file", "path": "mine.csv", "target": "chrun", "types": {}}
+    reading = workflow(job("data_deduplicate_table", dataset="mine"), job("data_fetch_table", dataset="wine"))
+    told = r"^data set mine \(file mine.csv\): target: there is no column 'chrun'; the table has a, b, churn$"
+    with pytest.raises(AuditError, match=told):
+        handlers.check_tables(workload, reading)
+    datasets["mine"]["target"] = "churn"
+    handlers.check_tables(workload, reading)
+
+
+def test_no_process_is_started_for_tables_that_are_not_read_or_were_named_by_an_audit(workload, monkeypatch):
+    monkeypatch.setattr(subprocess, "run", None)
+    datasets = workload.run.config["datasets"]
+    datasets["gone"] = datasets["wine"] | {"source": "file", "path": "gone.csv", "target": "y"}
+    reading = workflow(job("data_fetch_table", dataset="gone"), job("data_fetch_table", dataset="wine"))
+    handlers.check_tables(workload, reading)
+    Path("gone.csv").write_text("x,y\n")
+    workload.run.config["audit"] = {"dataset": "gone"}
+    handlers.check_tables(workload, reading)
+
+
 def test_a_file_that_a_job_of_this_run_needs_is_named_before_the_first_job(workload):
     setting = workload.run.config["predict"]["settings"]["wine_mlp"]
     setting["data"] = {"kind": "cifar10", "path": "nowhere"}

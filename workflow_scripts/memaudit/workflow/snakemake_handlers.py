@@ -28,7 +28,8 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     """Check what a run needs, then follow it with a line for every job that starts.
 
     Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written or are to
-    be traced and are not there, a job fits no partition of a cluster, or a local model is not what the config says.
+    be traced and are not there, a job fits no partition of a cluster, or a local table or model is not what the config
+    says.
     """
     try:
         housekeeping.check_folder(workload.run.folder)
@@ -38,6 +39,7 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
         check_partitions(workflow)
         if not workflow.deployment_settings.deployment_method:
             housekeeping.check_packages()
+            check_tables(workload, workflow)
             check_models(workload, workflow)
     except AuditError as error:
         sys.exit(f"memaudit: {error}")
@@ -140,8 +142,30 @@ def check_models(workload: Workload, workflow: Any) -> None:
     if not (local or device):
         return
     uses = workload.model_uses()
-    params = json.dumps({"device": device, "models": local, "uses": {name: uses.get(name, []) for name in local}})
-    command = [sys.executable, run.in_project("workflow_scripts/maintenance/check_models.py"), "--params", params]
+    _check(
+        run,
+        "check_models.py",
+        {"device": device, "models": local, "uses": {name: uses.get(name, []) for name in local}},
+    )
+
+
+def check_tables(workload: Workload, workflow: Any) -> None:
+    """Hold the columns that the config names to the local tables that this run will read. Raises AuditError."""
+    run, rules = workload.run, ("data_fetch_table", "data_deduplicate_table")
+    if run.config["audit"]:  # whose intake has named the columns
+        return
+    names = {job.wildcards.dataset for job in workflow.dag.needrun_jobs() if job.rule.name in rules}
+    entries = {name: run.config["datasets"][name] for name in sorted(names)}
+    # One that is gone since it was fetched is not read again.
+    files = {name: entry for name, entry in entries.items() if entry["source"] == "file" and entry["target"]}
+    if there := {name: entry for name, entry in files.items() if Path(entry["path"]).expanduser().is_file()}:
+        _check(run, "check_tables.py", {"tables": there})
+
+
+def _check(run: RunConfig, script: str, params: Mapping[str, Any]) -> None:
+    """Let a script of `maintenance` check something, in another process. Raises AuditError with its line."""
+    path = run.in_project(f"workflow_scripts/maintenance/{script}")
+    command = [sys.executable, path, "--params", json.dumps(params)]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         # Libraries print warnings of their own.

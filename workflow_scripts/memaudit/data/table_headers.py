@@ -1,0 +1,25 @@
+"""Column names of a local table, from its header alone."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from memaudit.common.errors import AuditError
+from memaudit.data.csv_to_parquet import detected_delimiter, header, unique
+from memaudit.data.file_kinds import PARQUET, kind
+
+
+def column_names(entry: Mapping[str, Any], path: Path) -> list[str]:
+    """The names, as the fetched table has them; entry: delimiter and encoding of a CSV, None: as they are detected.
+
+    Raises AuditError for a file that is no table, for missing and for repeated names.
+    """
+    try:
+        if kind(path, path) == PARQUET:
+            return unique(pq.read_schema(path).names, path)
+    except (OSError, ValueError) as error:
+        raise AuditError(f"{path}: cannot be read ({error})") from None
+    encoding = entry["encoding"] or "utf-8"
+    return header(path, entry["delimiter"] or detected_delimiter(path, encoding), encoding)[0]
