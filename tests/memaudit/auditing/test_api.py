@@ -130,6 +130,11 @@ def test_how_the_table_was_read_is_printed(capsys):
     assert "schema.yaml" not in printed
 
 
+def test_the_line_of_a_late_audit_names_arguments(capsys):
+    api._say(("tabicl-small", {}), "late", "took 6.3 minutes where 2 were asked: ...; --quick leaves it out")
+    assert capsys.readouterr().out == "memaudit: took 6.3 minutes where 2 were asked: ...; quick=True leaves it out\n"
+
+
 def test_columns_of_targets_and_groups_have_the_names_of_their_series():
     y, groups = pd.Series([0, 1], name="Kündigung"), pd.Series(["p", "q"], name="customer")
     table, roles, stored = api._with_roles(TABLE, y, groups)
