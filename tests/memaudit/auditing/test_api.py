@@ -161,7 +161,13 @@ def test_a_report_is_shown_with_its_main_results_and_its_folder(tmp_path):
     shown = repr(api.Report(folder))
     assert shown.startswith(f"Report('{folder}')\n  result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected\n")
     api.Report(folder).delete()
-    assert repr(api.Report(folder)) == f"Report('{folder}'), deleted"
+    assert repr(api.Report(folder)) == f"Report('{folder}')\n  deleted"
+    assert "<li>deleted</li>" in api.Report(folder)._repr_html_()
+
+
+def test_a_report_of_another_version_says_so(tmp_path):
+    write_json({"stage": "full"}, tmp_path / "summary.json")
+    assert repr(api.Report(tmp_path)).endswith("\n  made by another version of memaudit; audit again")
 
 
 def test_the_last_line_names_the_page_and_how_to_remove_the_copy(tmp_path, monkeypatch, capsys):

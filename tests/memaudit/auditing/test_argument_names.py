@@ -109,6 +109,9 @@ def test_arguments_are_plain_values_and_single_ones_are_lists():
     plain = argument_names.given(arguments)
     assert plain == {"rows": 70, "epsilon": [1.0], "by": ["a"], "base_rates": [0.5], "drop": ["b", "c"]}
     assert [type(one) for one in (plain["rows"], plain["base_rates"][0])] == [int, float]
+    assert argument_names.given({"by": 0, "infer": None, "drop": np.array("a"), "categorical": np.array([1])}) == {
+        "by": ["0"], "infer": [], "drop": ["a"], "categorical": ["1"],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ def test_published_facts_are_written_under_the_safe_names(taken_in):
     given = {"source": "a census", "records": 9, "task": "classification", "target": ["no", "yes"]}
     given["columns"] = {"age": [0, 120], "job": ["cook", "nurse", "pilot"], "ward": [1, 40]}
     (taken_in / "facts.yaml").write_text(yaml.safe_dump(given, sort_keys=False))
-    optional_studies.write_public(taken_in, FACTS, taken_in / "facts.yaml")
+    copy = taken_in / "table/table.parquet"
+    optional_studies.write_public(taken_in, optional_studies.public_facts(copy, FACTS, taken_in / "facts.yaml"))
     public = yaml.safe_load((taken_in / optional_studies.PUBLIC).read_text())
     assert public["columns"] == {"c0": [0, 120], "c1": ["cook", "nurse", "pilot"], "c2": [1, 40]}
     assert public["source"] == "a census"
@@ -50,15 +51,13 @@ def test_a_class_that_the_published_facts_do_not_name_is_refused(taken_in):
     given["columns"] = {"age": [0, 120], "job": ["cook", "nurse", "pilot"], "ward": [1, 40]}
     (taken_in / "facts.yaml").write_text(yaml.safe_dump(given, sort_keys=False))
     with pytest.raises(AuditError, match=r"facts.yaml: target: 1 of the table's classes are not named"):
-        optional_studies.write_public(taken_in, FACTS, taken_in / "facts.yaml")
-    assert not (taken_in / optional_studies.PUBLIC).exists()
+        optional_studies.public_facts(taken_in / "table/table.parquet", FACTS, taken_in / "facts.yaml")
 
 
-def test_a_text_column_is_refused_before_anything_is_written(taken_in):
+def test_a_text_column_is_refused(taken_in):
     facts = {**FACTS, "columns": COLUMNS | {"c3": COLUMNS["c3"] | {"use": True}}}
     with pytest.raises(AuditError, match=r"column 'note' is read as text.*--drop"):
-        optional_studies.write_public(taken_in, facts, taken_in / "facts.yaml")
-    assert not (taken_in / optional_studies.PUBLIC).exists()
+        optional_studies.public_facts(taken_in / "table/table.parquet", facts, taken_in / "facts.yaml")
 
 
 def test_parts_that_need_classes_are_refused_for_numbers_and_for_many_classes():

@@ -1,13 +1,18 @@
 """The private folder of an audit, and requests that are refused before anything is written."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from audit_examples import CHOSEN, FACTS
 
 from memaudit.auditing import command_line, model_choice, runner, stages
+from memaudit.auditing.intake import take_in
 from memaudit.auditing.request import Request
+from memaudit.auditing.working_folder import private
 from memaudit.common.errors import AuditError
 
 
@@ -41,6 +46,24 @@ def test_an_invalid_request_is_refused_before_anything_is_written(tmp_path, requ
     with pytest.raises(AuditError, match=re.escape(message)):
         runner.run(Request("t.csv", "y", **request_), runner.Settings(tmp_path / "into", **settings), print)
     assert not (tmp_path / "into").exists()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"finetune": True}, {"epsilon": [1.0], "public": "/no/file"}, {"threats": ["labels"], "finetune": True}],
+)
+def test_what_does_not_fit_the_table_is_refused_before_its_copy_replaces_another(tmp_path, settings):
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"a": rng.normal(size=70), "y": np.arange(70) % 2}).to_csv(tmp_path / "t.csv", index=False)
+    request = Request(str(tmp_path / "t.csv"), "y")
+    folder = tmp_path / "into"
+    with private(folder):
+        take_in(request, folder)
+    before = [path.read_bytes() for path in sorted((folder / "table").iterdir())]
+    other = replace(request, rows=65)
+    with pytest.raises(AuditError):
+        runner.run(other, runner.Settings(folder, **settings), lambda *_: pytest.fail("the table was taken in"))
+    assert [path.read_bytes() for path in sorted((folder / "table").iterdir())] == before
 
 
 def test_a_quick_audit_says_which_of_the_given_options_it_leaves_out(tmp_path, capsys):

@@ -26,6 +26,8 @@ from memaudit.common.errors import AuditError
         ({"base_rates": [0.1, 1]}, "--base-rates: 1 is not a share between 0 and 1"),
         ({"base_rates": []}, "--base-rates: name at least one"),
         ({"epsilon": [0.0]}, "--epsilon: 0.0 is not a positive number"),
+        ({"show_values": "no"}, "--show-values: 'no' is neither True nor False"),
+        ({"review_by": 2027}, "--review-by: 2027 is no text"),
         ({"threats": ["label"]}, "--threats: 'label' is unknown; did you mean `labels`?"),
     ],
 )
@@ -61,3 +63,5 @@ def test_an_argument_of_the_command_has_the_same_bounds():
     assert setting_bounds.COUNT.parsed("3") == 3
     with pytest.raises(argparse.ArgumentTypeError, match=r"^-3 is not a positive number$"):
         setting_bounds.POSITIVE.parsed("-3")
+    with pytest.raises(argparse.ArgumentTypeError, match=r"^1\.5 is no whole number$"):
+        setting_bounds.COUNT.parsed("1.5")

@@ -62,6 +62,19 @@ def test_the_link_to_the_table_is_left_alone(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_a_planted_name_of_an_intakes_folder_is_removed_and_not_followed(tmp_path, kind):
+    left = tmp_path / "into/table/.read-x"
+    with private(tmp_path / "into"):
+        (tmp_path / "into/kept").mkdir()
+        left.parent.mkdir()
+        left.symlink_to(tmp_path / "into/kept") if kind == "link" else left.touch()
+    with private(tmp_path / "into"):
+        assert not left.is_symlink()
+        assert not left.exists()
+        assert (tmp_path / "into/kept").is_dir()
+
+
 @pytest.mark.parametrize("place", ["table/.read-a/source.csv", "table/.read-b/tmpx/source.csv"])
 def test_what_a_killed_intake_has_left_is_removed(tmp_path, place):
     left = tmp_path / "into" / place

@@ -22,9 +22,20 @@ def test_names_of_a_csv_with_any_delimiter_packed_or_not_and_of_parquet(tmp_path
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "the file is empty"), (b"PAR1 and no more", "cannot be read"), (b"a,a\n", "a"), (b"PK\x03\x04", "a zip")],
+    [
+        (b"", "the file is empty"),
+        (b"PAR1 and no more", "cannot be read"),
+        (b"a,a\n", "both called 'a'"),
+        (b"PK\x03\x04", "a zip"),
+    ],
 )
 def test_a_file_that_is_no_table_is_one_line(tmp_path, content, message):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(AuditError, match=message):
         column_names(DETECTED, tmp_path / "t.csv")
+
+
+def test_an_unknown_encoding_is_one_line(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n")
+    with pytest.raises(AuditError, match=r"t\.csv: encoding 'utf-99' is unknown"):
+        column_names({"delimiter": None, "encoding": "utf-99"}, tmp_path / "t.csv")

@@ -72,7 +72,7 @@ def test_what_the_declared_sign_does_not_allow_is_no_number(read, decimal, cell)
 
 
 def test_the_message_names_the_key(read):
-    with pytest.raises(AuditError, match=r'correct it, or give `decimal: ","` in the entry'):
+    with pytest.raises(AuditError, match=r'correct it, or declare `decimal: ","`'):
         read(["1,5"], None)
     with pytest.raises(AuditError, match=r"with the declared `decimal: ,`; a release reads each cell by itself"):
         read(["1.5"], ",")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from pyarrow import ArrowException
+from pydantic import ValidationError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -59,15 +60,22 @@ class Report:
         return read_table(self.folder / "risk.parquet")
 
     def __repr__(self) -> str:
-        """The main results and the folder; the folder alone once it is deleted."""
-        if not (self.folder / "summary.json").exists():
-            return f"Report({str(self.folder)!r}), deleted"
-        return "\n  ".join([f"Report({str(self.folder)!r})", *map(printable, _main_results(self.summary.model_dump()))])
+        """The folder and the main results."""
+        return "\n  ".join([f"Report({str(self.folder)!r})", *map(printable, self._main_results())])
 
     def _repr_html_(self) -> str:
         """The main results, as a notebook shows them."""
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in _main_results(self.summary.model_dump()))
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self._main_results())
         return f'<p><b>memaudit</b>; the whole page: <code>report.to_html("report.html")</code></p><ul>{lines}</ul>'
+
+    def _main_results(self) -> list[str]:
+        """Lines of the main results, or why there are none: a notebook shows reports long after they were made."""
+        if not (self.folder / "summary.json").exists():
+            return ["deleted"]
+        try:
+            return _main_results(self.summary.model_dump())
+        except ValidationError:
+            return ["made by another version of memaudit; audit again"]
 
     def to_html(self, path: str | Path) -> Path:
         """Copy the page; it names rows and columns, so only its owner can read the copy."""
@@ -182,6 +190,7 @@ def _own_name(values: Any, table: pd.DataFrame) -> str | None:
         return None
     name = str(values.name)
     usable = name.strip() and not name.startswith(INDEX) and name == _free(name, table)
+    usable = usable and name.lower() != "file_row_number" and name.isprintable()
     return name if usable else None
 
 

@@ -35,6 +35,7 @@ INSTEAD = {
     "fail_above": "compare the report's numbers, such as report.summary.headline.auc.low > 0.6",
 }
 FLAGS = {one.name for kind in (Request, Settings) for one in fields(kind) if one.type is bool}
+COLUMNS = ("by", "infer", "drop", "categorical")  # arguments that name columns
 LISTS = {one.name for kind in (Request, Settings) for one in fields(kind) if get_origin(one.type) is Sequence}
 ARGUMENTS = {name: name for name in ("task", "by", "infer", "seed", *OF_TABLES, *OF_SETTINGS)} | RENAMED
 # An option of the command that no quotation mark precedes, as in a column's name, and its value, where it has one.
@@ -62,10 +63,15 @@ def given(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(name: str, value: Any) -> Any:
     """A value that YAML and JSON can hold, which numbers of numpy are not."""
+    if isinstance(value, np.generic | np.ndarray) and not np.ndim(value):
+        value = value.item()
     if name not in LISTS:
-        return value.item() if isinstance(value, np.generic) else value
+        return value
+    if value is None:
+        return []
     one_alone = isinstance(value, str) or not isinstance(value, Iterable)
-    return [_plain("", one) for one in ([value] if one_alone else value)]
+    values = [_plain("", one) for one in ([value] if one_alone else value)]
+    return [*map(str, values)] if name in COLUMNS else values  # those of an array are called 0, 1, ...
 
 
 @contextmanager

@@ -6,7 +6,7 @@ stand in facts.json beside the copy, which only its owner can read. All steps st
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,11 +33,13 @@ MOST_COLUMNS = 500
 MOST_NAMED = 5  # columns that an error names
 
 
-def take_in(request: Request, folder: Path) -> dict[str, Any]:
+def take_in(
+    request: Request, folder: Path, accept: Callable[[Mapping[str, Any], Path], Any] = lambda facts, copy: None
+) -> dict[str, Any]:
     """Copy the table into folder/table and return the facts about it; a copy of the same request is kept.
 
-    Raises AuditError, one line that names the file, column or row and the remedy, never a value; an earlier copy is
-    then left as it is.
+    accept: refuses facts, or a copy, by an AuditError. Raises AuditError, one line that names the file, column or row
+    and the remedy, never a value; an earlier copy is then left as it is.
     """
     private = folder / "table"
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -51,11 +53,13 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
                 f"{str(folder)!r}: holds the audit of another table, {other}; give another folder with --into"
             )
         if facts.exists() and copy.exists() and (known := read_json(facts))["stamp"] == stamp:
+            accept(known, copy)
             return known
         try:
             taken = _read(request, linked, chosen, Path(scratch))
         except AuditError as error:
             raise AuditError(source_file.in_users_words(error, linked, request.table)) from error.__cause__
+        accept(taken, Path(scratch, copy.name))
         facts.unlink(missing_ok=True)  # those of an earlier copy never stand beside this one
         Path(scratch, copy.name).replace(copy)
         if chosen is None:

@@ -29,12 +29,12 @@ FEWEST_QUERIES, MOST_QUERIES, MOST_CONTEXT = 21, 50, 150
 PRIVATE_SECONDS, TUNING_SECONDS = 90.0, 240.0
 
 
-def write_public(folder: Path, facts: Mapping[str, Any], given: str | Path) -> None:
-    """Write the public facts that private contexts use, under the safe names of the columns.
+def public_facts(copy: Path, facts: Mapping[str, Any], given: str | Path) -> dict[str, Any]:
+    """The public facts that private contexts use, under the safe names of the columns.
 
-    given: a file of published facts (docs/release.md) under the table's own names: bounds and categories that were read
-    from the table would reveal records, and epsilon would not cover them. Raises AuditError for a column that is
-    neither numeric nor categorical, and for a class of the table that the file does not name.
+    copy: of the table; given: a file of published facts (docs/release.md) under the table's own names: bounds and
+    categories that were read from the table would reveal records, and epsilon would not cover them. Raises AuditError
+    for a column that is neither numeric nor categorical, and for a class of the table that the file does not name.
     """
     columns = {safe: column for safe, column in facts["columns"].items() if column["use"]}
     for column in columns.values():
@@ -44,23 +44,27 @@ def write_public(folder: Path, facts: Mapping[str, Any], given: str | Path) -> N
                 "and categories only; leave it out with --drop, or edit schema.yaml"
             )
     named = read_public(given, {column["name"]: column["type"] for column in columns.values()})
-    if unnamed := len(set(_classes(folder)) - set(named.target.values)):
+    if unnamed := len(set(_classes(copy)) - set(named.target.values)):
         raise AuditError(f"{given}: target: {unnamed} of the table's classes are not named; spelling and case count")
-    public = {
+    return {
         "source": named.source,
         "records": facts["taken"],
         "task": "classification",
         "target": list(named.target.values),
         "columns": {safe: list(column.values) for safe, column in zip(columns, named.columns, strict=True)},
     }
+
+
+def write_public(folder: Path, public: Mapping[str, Any]) -> None:
+    """Write the public facts to where the studies read them."""
     with replacing(folder / PUBLIC) as temporary:
-        temporary.write_text(yaml.safe_dump(public, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        temporary.write_text(yaml.safe_dump(dict(public), sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 
-def _classes(folder: Path) -> list[str]:
+def _classes(copy: Path) -> list[str]:
     """Classes of the table."""
-    with connect(folder / "table") as connection:
-        view = parquet(folder / "table/table.parquet")
+    with connect(copy.parent) as connection:
+        view = parquet(copy)
         rows = connection.execute(f"SELECT DISTINCT target::VARCHAR FROM {view} WHERE target IS NOT NULL").fetchall()
     return [value for (value,) in rows]
 

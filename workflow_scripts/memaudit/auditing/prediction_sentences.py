@@ -35,8 +35,8 @@ def _labels_alone(summary: PredictionSummary) -> str:
     auc = next(one.auc for one in summary.scores if one.name == LABELS)
     if auc.detected:
         return (
-            f"; labels alone leak, too: whether an answer is right ranks a member above a non-member in "
-            f"{of_hundred(auc)} of 100 comparisons"
+            f"; labels alone leak, too: whether an answer is right has an AUC of {auc.estimate:.2f} "
+            f"[{auc.low:.2f}, {auc.high:.2f}], chance {auc.null:.2f}"
         )
     return ", or publish labels alone: by whether answers are right no difference was detected"
 

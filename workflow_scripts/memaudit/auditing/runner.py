@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,11 +90,11 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
         _keep_complete(settings)
-        facts, catalogue = _taken_in(request, settings, fresh)
-        if settings.finetune:
-            optional_studies.check_units(facts["taken"])
+        facts = _taken_in(request, settings, fresh)
+        catalogue = model_choice.entries(settings.models, settings.params, facts["kind"])
         if settings.epsilon:
-            optional_studies.write_public(folder, facts, settings.public)
+            public = optional_studies.public_facts(folder / "table/table.parquet", facts, settings.public)
+            optional_studies.write_public(folder, public)
             note_audit(request, folder)
         models = _called(settings, catalogue[1])
         shown = {"models": models, "records": settings.records, "show_values": settings.show_values}
@@ -143,14 +143,21 @@ def left_by_quick(request: Request, settings: Settings) -> list[str]:
     return [name for name, value in given.items() if settings.quick and value]
 
 
-def _taken_in(request: Request, settings: Settings, fresh: bool) -> tuple[dict[str, Any], Any]:
-    """Facts of the intake, and the models for its task; if it refuses, a folder that the audit created is removed."""
+def _taken_in(request: Request, settings: Settings, fresh: bool) -> dict[str, Any]:
+    """Facts of the intake; if it refuses, a folder that the audit created is removed."""
     folder = settings.folder
-    try:
-        facts = take_in(request, folder)
+
+    def accept(facts: Mapping[str, Any], copy: Path) -> None:
         optional_studies.check_inference(facts, settings.threats)
         optional_studies.check_target(facts, settings.threats, bool(settings.epsilon), settings.finetune)
-        return facts, model_choice.entries(settings.models, settings.params, facts["kind"])
+        model_choice.entries(settings.models, settings.params, facts["kind"])
+        if settings.finetune:
+            optional_studies.check_units(facts["taken"])
+        if settings.epsilon:
+            optional_studies.public_facts(copy, facts, settings.public)
+
+    try:
+        return take_in(request, folder, accept)
     except (AuditError, OSError, duckdb.Error):
         if fresh:
             shutil.rmtree(folder)

@@ -1,7 +1,7 @@
 """Bounds of an audit's settings, the same on the command line and from Python."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any
@@ -20,9 +20,18 @@ class Bound:
     holds: Callable[[float], bool]
     fault: str
 
+    @property
+    def no_number(self) -> str:
+        """What is said of a value that is no such number."""
+        return "is no whole number" if self.kind is int else "is no number"
+
     def parsed(self, text: str) -> float:
-        """The number of an argument. Raises ArgumentTypeError for one out of bounds, ValueError for no number."""
-        if not self.holds(value := self.kind(text)):
+        """The number of an argument. Raises ArgumentTypeError for one out of bounds, and for no number."""
+        try:
+            value = self.kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text} {self.no_number}") from None
+        if not self.holds(value):
             raise argparse.ArgumentTypeError(f"{text} {self.fault}")
         return value
 
@@ -30,7 +39,7 @@ class Bound:
         """Raise AuditError for a value that is no such number."""
         whole = self.kind is int
         if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
-            raise AuditError(f"{option}: {value!r} is no {'whole number' if whole else 'number'}")
+            raise AuditError(f"{option}: {value!r} {self.no_number}")
         if not self.holds(value):
             raise AuditError(f"{option}: {value} {self.fault}")
 
@@ -44,6 +53,7 @@ BOUNDS |= dict.fromkeys(("rows", "shown", "context_rows", "cores"), COUNT)
 THREATS = ("labels", "probabilities", "poison", "white-box", "linkability")
 TASKS = (CLASSIFICATION, REGRESSION)
 CHOICES = {"threats": THREATS, "task": TASKS, "decimal": SEPARATORS, "dates": ORDERS}
+TEXTS = (str, str | None, Sequence[str])  # types of fields of which every value is a text
 NEEDED = ("threats", "base_rates")  # that are never empty
 
 
@@ -56,7 +66,11 @@ def check(described: Any) -> None:
             raise AuditError(f"{option}: name at least one")
         if value is None and field.default is None:
             continue
+        if field.type is bool and not isinstance(value, bool):
+            raise AuditError(f"{option}: {value!r} is neither True nor False")
         for one in value if isinstance(value, list | tuple) else [value]:
+            if field.type in TEXTS and not isinstance(one, str):
+                raise AuditError(f"{option}: {one!r} is no text")
             if name in BOUNDS:
                 BOUNDS[name].check(option, one)
             if name in CHOICES and one not in CHOICES[name]:

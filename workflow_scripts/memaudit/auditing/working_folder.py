@@ -30,7 +30,7 @@ def private(folder: Path) -> Iterator[int]:
         try:
             _lock(lock, name)
             for left in folder.glob(READING):
-                shutil.rmtree(left)
+                left.unlink() if left.is_symlink() or not left.is_dir() else shutil.rmtree(left)
             yield lock
         finally:
             os.close(lock)

@@ -1,5 +1,6 @@
 """Column names of a local table, from its header alone."""
 
+import codecs
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,4 +23,8 @@ def column_names(entry: Mapping[str, Any], path: Path) -> list[str]:
     except (OSError, ValueError) as error:
         raise AuditError(f"{path}: cannot be read ({error})") from None
     encoding = entry["encoding"] or "utf-8"
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise AuditError(f"{path}: encoding {encoding!r} is unknown; name one, such as utf-8 or cp1252") from None
     return header(path, entry["delimiter"] or detected_delimiter(path, encoding), encoding)[0]

@@ -52,5 +52,5 @@ def _declared(text: str, decimal: str) -> str:
 
 def _remedy(decimal: str | None) -> str:
     if decimal is None:
-        return '; correct it, or give `decimal: ","` in the entry of the table if its numbers have decimal commas'
+        return '; correct it, or declare `decimal: ","` (decimal commas) or `decimal: "."` in the entry of the table'
     return f" with the declared `decimal: {decimal}`; a release reads each cell by itself: write it like the others"

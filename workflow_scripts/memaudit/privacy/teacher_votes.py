@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.common.arrays import Array
+from memaudit.common.arrays import Array, Array32
 from memaudit.privacy.public_facts import Public
 from memaudit.privacy.teacher_shards import Context, Numbers, Predict, Targets
 
@@ -27,7 +27,7 @@ def votes(contexts: Sequence[Context], queries: Numbers, classes: int, predict: 
         if differ(x) and differ(y):
             usable.append((x, y))
         else:
-            counts[:, np.bincount(y, minlength=1).argmax()] += 1
+            counts[:, most_frequent(y)] += 1
     for logits in predict(usable, queries) if usable else ():
         counts[np.arange(len(queries)), logits.argmax(1)] += 1
     return counts
@@ -48,6 +48,20 @@ def predictions(contexts: Sequence[Context], queries: Numbers, public: Public, p
     if usable:
         predicted[:, usable] = ((predict([contexts[place] for place in usable], queries) - lower) / (upper - lower)).T
     return predicted
+
+
+def class_answers(context: Context, queries: Numbers, classes: int, predict: Predict) -> Array32:
+    """Logits (query, class) of a model with a context; with one that no model takes, of what a teacher votes for."""
+    x, y = context
+    if differ(x) and differ(y):
+        return predict([(x.astype(np.float32), y.astype(np.int64))], queries)[0]
+    only = np.where(np.arange(classes) == most_frequent(y), 0.0, -np.inf)
+    return np.tile(only.astype(np.float32), (len(queries), 1))
+
+
+def most_frequent(labels: Targets) -> int:
+    """The most frequent class, the first of equally frequent ones; the first of all without labels."""
+    return int(np.bincount(labels.astype(np.int64), minlength=1).argmax())
 
 
 def differ(values: Numbers | Targets) -> bool:

@@ -27,7 +27,8 @@ def downloads(config: Mapping[str, Any], sizes: Mapping[str, Mapping[str, Any]])
         for name in sizes.get(rule, {}):
             entry = config[section][name]
             if entry.get("hub") or entry.get("source") in REMOTE:
-                remote[hub_address(entry["hub"]) if entry.get("hub") else name] = entry.get("parameters") or 0.0
+                file = hub_address(entry["hub"]) if entry.get("hub") else name
+                remote[file] = max(remote.get(file, 0.0), entry.get("parameters") or 0.0)
         found |= {kind: len(remote)} if remote else {}
         weights |= remote
     return found | {"weights": sum(weights.values())}

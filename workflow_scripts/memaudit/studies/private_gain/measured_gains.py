@@ -25,6 +25,7 @@ from memaudit.privacy.pate_teachers import predictor
 from memaudit.privacy.query_answering import answered
 from memaudit.privacy.release_methods import CONTEXTS, released
 from memaudit.privacy.teacher_shards import Context, Predict, Private
+from memaudit.privacy.teacher_votes import class_answers
 from memaudit.statistics.private_gains import NON_PRIVATE, RULES, WITHOUT_NOISE
 from memaudit.studies.private_gain.gain_tables import LARGEST, REPEATS, GainTable, gain_table
 
@@ -127,13 +128,8 @@ class Student:
         return self.judged(self.logits((context.x, context.y)), context.y)
 
     def logits(self, context: Context) -> Array:
-        """Answers of the model with a context to the test records (test, class); one class makes it constant."""
-        x, y = context
-        if len(np.unique(y)) > 1:
-            return self.predict([(x.astype(np.float32), y.astype(np.int64))], self.table.x[self.tested])[0]
-        classes = len(self.table.public.target.values)
-        only = np.where(np.arange(classes) == (y[0] if len(y) else 0), 0.0, -np.inf)
-        return np.tile(only, (len(self.tested), 1))
+        """Answers of the model with a context to the test records (test, class)."""
+        return class_answers(context, self.table.x[self.tested], len(self.table.public.target.values), self.predict)
 
     def judged(self, logits: Array, known: Indices) -> dict[str, Any]:
         """Balanced accuracy by rule, and accuracy of the first; known: (record,) labels whose class shares are used."""

@@ -16,7 +16,7 @@ from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, nominal_
 from memaudit.data.record_ids import read_key
 from memaudit.privacy.public_facts import Public, read_public
 from memaudit.privacy.teacher_shards import Context, Numbers, Predict, Private
-from memaudit.privacy.teacher_votes import differ
+from memaudit.privacy.teacher_votes import class_answers, differ
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,13 @@ class Table:
         of equally frequent ones, or their mean. Without records it predicts the first class; with fewer than two, for a
         number target, the middle of the public range.
         """
+        if self.classes is not None:
+            return class_answers(context, queries, self.classes, predict)
         x, y = context
         if differ(x) and differ(y):
-            return predict([(x.astype(np.float32), y.astype(np.int64 if self.classes else np.float64))], queries)[0]
-        if self.classes is None:
-            mean = y.mean() if len(y) > 1 else sum(self.public.target.bounds) / 2
-            return np.full(len(queries), mean, dtype=np.float32)
-        label = np.bincount(y.astype(np.int64), minlength=1).argmax()
-        only = np.where(np.arange(self.classes) == label, 0.0, -np.inf)
-        return np.tile(only.astype(np.float32), (len(queries), 1))
+            return predict([(x, y.astype(np.float64))], queries)[0]
+        mean = y.mean() if len(y) > 1 else sum(self.public.target.bounds) / 2
+        return np.full(len(queries), mean, dtype=np.float32)
 
     def on_all_records(self, answers: NDArray[Any], places: NDArray[np.intp]) -> Array32:
         """Answers (place, ...) as (record, ...), NaN for all other records."""
