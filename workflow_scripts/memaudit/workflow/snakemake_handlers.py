@@ -37,9 +37,10 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
             check_computed(workload.run.folder)  # the job's log would make the folder of a run that is not there
         check_inputs(workload, workflow)
         check_partitions(workflow)
-        check_tables(workload, workflow)
+        # Packages of the jobs are in their own environments where Snakemake deploys these.
         if not workflow.deployment_settings.deployment_method:
             housekeeping.check_packages()
+            check_tables(workload, workflow)
             check_models(workload, workflow)
     except AuditError as error:
         sys.exit(f"memaudit: {error}")
