@@ -185,6 +185,16 @@ def test_the_remedy_of_a_run_of_single_targets_can_be_pasted(run, monkeypatch, c
     )
 
 
+def test_a_page_that_was_removed_is_missing(run):
+    (run / "report").mkdir()
+    (run / "report/index.html").write_text("page")
+    sidecar("results/demo/report/index.html", ["results/demo/figures/roc.svg"])
+    provenance.verify("results/demo")
+    (run / "report/index.html").unlink()
+    with pytest.raises(AuditError, match=r"index\.html: missing, though a sidecar records it; make it again"):
+        provenance.verify("results/demo")
+
+
 def test_the_settings_of_the_call_make_it_again_not_the_merged_config_of_a_later_run_that_failed(run):
     (run / "config.yaml").write_text("target: wrong")
     sidecar("results/demo/config.yaml", [])

@@ -48,7 +48,9 @@ class Choices(Section):
     """Multiple-choice questions, a row each."""
 
     kind: Literal["choices"]
-    path: Text = Field(description="Parquet, JSON Lines, CSV or tar file; relative paths start at the project's folder")
+    path: Text = Field(
+        description="Parquet, JSON Lines, CSV or tar file: of the working folder, or else of the project's"
+    )
     member: Text | None = Field(None, description="name of the CSV or JSON Lines file in a tar file")
     sha256: Checksum = None
     question: Text = Field("question", description="column of the question")

@@ -114,8 +114,8 @@ class Model(Section):
     version: str | None = Field(None, description="of the architecture, like v2.5; other checkpoints are refused")
     path: str | None = Field(
         None,
-        description="local checkpoint or, for `text`, `mitra` and `tabfm`, folder; relative paths start "
-        "at the project's folder",
+        description="local checkpoint or, for `text`, `mitra` and `tabfm`, folder: of the working "
+        "folder, or else of the project's",
     )
     hub: Hub | None = Field(None, description="checkpoint on a hub, fetched by the fetch rule alone")
     estimator: ImportPath | None = Field(None, description="import path of an estimator's class; code that will run")
@@ -148,7 +148,7 @@ class LanguageModel(Section):
         "transformer", description="how tokens meet: transformer for softmax attention, or another name"
     )
     hub: Hub | None = Field(None, description="a repository with safetensors and a tokenizer")
-    path: str | None = Field(None, description="a folder with them; relative paths start at the project's folder")
+    path: str | None = Field(None, description="a folder with them, of the working folder or else of the project's")
     parameters: Positive | None = Field(
         None, description="number of weights, for `snakemake plan`; null: by `config`, or the config.json in the folder"
     )
