@@ -73,7 +73,7 @@ class Report:
         if not (self.folder / "summary.json").exists():
             return ["deleted"]
         try:
-            return _main_results(self.summary.model_dump())
+            return [as_arguments(line) for line in headline_lines(self.summary.model_dump())]
         except ValidationError:
             return ["made by another version of memaudit; audit again"]
 
@@ -233,10 +233,6 @@ def _say(named: Named, stage: str, result: Any) -> None:
         if left:
             reasons = "; ".join(alike(result["left_out"]))
             raise AuditError(f"the audit leaves columns out that {model} may read: give X without them ({reasons})")
-
-
-def _main_results(summary: dict[str, Any]) -> list[str]:
-    return [as_arguments(line) for line in headline_lines(summary)]
 
 
 def _free(name: str, table: pd.DataFrame) -> str:
