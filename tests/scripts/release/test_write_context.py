@@ -145,7 +145,7 @@ def test_a_table_with_decimal_commas_is_released_as_one_with_points(script):
     table.age = [f"{age + 0.25:.2f}".replace(".", ",") for age in table.age]
     table.to_csv("table.csv", index=False, sep=";")
     write_json(fetch({"source": "file", "path": "table.csv"}, "raw.parquet", "downloads"), "raw.json")
-    assert "give `decimal" in refused(script, run="german", dataset="clients", **silent)
+    assert "declare `decimal" in refused(script, run="german", dataset="clients", **silent)
     script(run="german", dataset="clients", entry={"decimal": ","}, **silent)
     first = pd.read_parquet("results/mine/release/customers/context.parquet")
     second = pd.read_parquet("results/german/release/clients/context.parquet")
