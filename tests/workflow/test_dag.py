@@ -95,7 +95,8 @@ def test_a_damaged_file_costs_a_run_its_foretelling_alone(checkout, text):
     raw.parent.mkdir(parents=True)
     raw.write_text(text, encoding="utf-8")
     found, _ = says(checkout, 'RUN.table_size("wine")', "--configfile", "config/smoke.yaml")
-    assert found == {"rows": 178, "columns": 13, "known": True, "damaged": "results/smoke/data/wine/raw.json"}
+    damaged = "results/smoke/data/wine/raw.json"
+    assert found == {"rows": 178, "columns": 13, "known": True, "counted": False, "damaged": damaged}
     assert "raw.json is damaged: delete it" in checkout.snakemake("plan")
 
 

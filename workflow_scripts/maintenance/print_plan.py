@@ -105,9 +105,9 @@ def _notes(params, jobs, units) -> Iterator[str]:
 
 
 def _table(name: str, table: dict) -> str:
-    assumed = "" if table["known"] else " (assumed until it is fetched)"
+    origin = "" if table["known"] else " (lines of its file)" if table["counted"] else " (assumed until it is fetched)"
     damaged = f" ({table['damaged']} is damaged: delete it, the next run makes it anew)" if table["damaged"] else ""
-    return f"{name} {table['rows']} x {table['columns']}{damaged or assumed}"
+    return f"{name} {table['rows']} x {table['columns']}{damaged or origin}"
 
 
 def _shadows(params) -> Iterator[str]:

@@ -38,6 +38,8 @@ def main(job):
     setting = read_setting(job.input.results, params.predictor)
     records, states = read_records(path, job.input.get("states"))
     labels = records["label"].astype(str).to_numpy()
+    if "logits" in records and not params.classes:
+        raise AuditError(f"own/classes: {path} has a column `logits`; name the classes in the order of its columns")
     scores, psmi, dimensions = predictors(
         states,
         labels,

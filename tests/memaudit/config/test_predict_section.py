@@ -27,6 +27,7 @@ FAULTS = [
     ),
     ({"own": OWN | {"case": None, "predictor": "learned"}}, "own/classes: this learned predictor reads `logits`"),
     ({"own": OWN | {"case": "photographs_wrn", "colour": 1}}, "own/colour: unknown key"),
+    ({"own": OWN | {"classes": ["a", False]}}, "own/classes/1: must be a valid string, got False; put it in quotes"),
 ]
 
 

@@ -9,7 +9,7 @@ PFN = {"family": "tabpfn", "path": "models/tabpfn-v2-classifier.ckpt", "licence"
 DPT = {"family": "tabdpt", "mode": "as_deployed", "path": "tabdpt1_3.safetensors", "licence": "Apache-2.0"}
 HUB = {"hub": {"repo": "owner/name"}, "licence": "MIT"}
 FAULTS = [
-    ({"run": 7}, "run: must be a valid string, got 7"),
+    ({"run": 7}, "run: must be a valid string, got 7; put it in quotes"),
     ({"run": "../up"}, "run: string should match pattern"),
     ({"run": REMOVE}, "run: missing; see config/README.md"),
     ({"seed": -1}, "seed: must be greater than or equal to 0, got -1"),

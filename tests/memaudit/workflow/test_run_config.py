@@ -43,21 +43,26 @@ def test_costs_that_were_measured_here_are_taken_before_the_projects(run):
     assert RunConfig(load("smoke"), PROJECT).unit_costs == UNIT_COSTS
 
 
-def test_the_size_of_a_table_comes_from_the_run_then_from_the_catalogue_then_from_a_guess(run):
-    assert run.table_size("wine") == {"rows": 178, "columns": 13, "known": True, "damaged": None}
+def test_the_size_of_a_table_comes_from_the_run_then_from_the_catalogue_then_from_its_file_then_from_a_guess(run):
+    rest = {"counted": False, "damaged": None}
+    assert run.table_size("wine") == {"rows": 178, "columns": 13, "known": True} | rest
     run.config["datasets"]["wine"] |= {"rows": None, "columns": None}
-    assert run.table_size("wine") == {"rows": 10000, "columns": 20, "known": False, "damaged": None}
+    assert run.table_size("wine") == {"rows": 10000, "columns": 20, "known": False} | rest
+    Path("wine.csv").write_text("a;b;c;target\n" + "1;2;3;x\n" * 7)
+    run.config["datasets"]["wine"] |= {"source": "file", "path": "wine.csv"}
+    assert run.table_size("wine") == {"rows": 7, "columns": 3, "known": False, "counted": True, "damaged": None}
     path = Path("results/smoke/data/wine/raw.json")
     path.parent.mkdir(parents=True)
     path.write_text('{"rows": 5, "columns": ["a", "b", "target"]}')
-    assert run.table_size("wine") == {"rows": 5, "columns": 2, "known": True, "damaged": None}
+    assert run.table_size("wine") == {"rows": 5, "columns": 2, "known": True} | rest
 
 
 def test_a_damaged_file_of_a_fetched_table_is_named(run):
     path = Path("results/smoke/data/wine/raw.json")
     path.parent.mkdir(parents=True)
     path.write_text("{")
-    assert run.table_size("wine") == {"rows": 178, "columns": 13, "known": True, "damaged": str(path)}
+    expected = {"rows": 178, "columns": 13, "known": True, "counted": False, "damaged": str(path)}
+    assert run.table_size("wine") == expected
 
 
 def test_sides_are_shares_of_the_records_that_take_part_or_numbers(run):

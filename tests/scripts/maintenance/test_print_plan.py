@@ -16,7 +16,7 @@ PARAMS = {
     "jobs": {"lira_gather_grid": {"wine/efficient": [182272, 182272, 182272]}},
     "gpu": [],
     "cores": 2,
-    "tables": {"wine": {"rows": 178, "columns": 13, "known": True, "damaged": None}},
+    "tables": {"wine": {"rows": 178, "columns": 13, "known": True, "counted": False, "damaged": None}},
     "settings": {"gpu_tflops": 10.0, "width": 0.1},
     "uncounted": [],
     "downloads": {"weights": 0.0},

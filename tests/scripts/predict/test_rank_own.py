@@ -242,7 +242,7 @@ def test_bad_files_are_one_clear_line(own, tmp_path):
         ({"results": "other.json"}, "holds no recommended setting"),
         ({"results": "partial.json"}, "holds no recommended setting"),
         ({"params": {"directions": 1}}, "1 directions"),
-        ({"params": {"classes": None}}, "a label that is none of the classes"),
+        ({"params": {"classes": None}}, "own/classes: .* has a column `logits`; name the classes"),
     ):
         with pytest.raises(AuditError, match=line) as error:
             rank_own(own, tmp_path, **given)

@@ -70,7 +70,9 @@ def _explain(fault: dict[str, Any]) -> str:
     if len(fault["loc"]) == 2 and _is_section(fault) and fault["loc"][1] in _keys(CATALOGUED[fault["loc"][0]]):
         return f"{where}: is a key of an entry of `{fault['loc'][0]}`; indent it below the entry's name"
     message = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    return f"{where}: {message[0].lower()}{message[1:]}, got {fault['input']!r}"
+    # YAML reads yes, no, on and off as true and false, and 1 as a number.
+    quotes = "; put it in quotes" if fault["type"] == "string_type" and isinstance(fault["input"], bool | int) else ""
+    return f"{where}: {message[0].lower()}{message[1:]}, got {fault['input']!r}{quotes}"
 
 
 def _is_section(fault: dict[str, Any]) -> bool:

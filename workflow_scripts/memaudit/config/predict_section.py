@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from memaudit.common.tar_members import is_archive
 from memaudit.config.field_types import Adapter, Checksum, Count, Fraction, Name, Positive, Section, Share
@@ -204,7 +204,9 @@ class Own(Section):
     name: Name = Field(description="name of the ranking: results/<run>/own/<name>/")
     records: Text = Field(description="Parquet table: id, label, and if there are any loss, logits, hidden")
     states: Text | None = Field(None, description=".npy file of hidden states (record, feature); null: column hidden")
-    classes: list[Text] | None = Field(None, description="classes in the order of `logits`; null: without logits")
+    classes: list[Text | StrictInt] | None = Field(
+        None, description="classes in the order of `logits`; null: without logits"
+    )
     case: Name | None = Field(
         None, description="of predict/cases: where the threshold was measured; null: resources/recommended.json"
     )

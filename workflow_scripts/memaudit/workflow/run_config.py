@@ -13,6 +13,7 @@ from memaudit.common.errors import AuditError
 from memaudit.common.hub_address import hub_address
 from memaudit.common.project_paths import config_path
 from memaudit.config.check_config import checked
+from memaudit.data.local_table_size import counted
 from memaudit.models import language_model_costs
 
 UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
@@ -57,17 +58,21 @@ class RunConfig:
         return lambda wildcards: {key: self.config["datasets"][wildcards.dataset][key] for key in keys}
 
     def table_size(self, dataset: str) -> dict[str, Any]:
-        """Rows and features of a table: from the fetched table, else from the catalogue, else a guess (known: False).
+        """Rows and features of a table: from the fetched table, the catalogue, a local file, else a guess.
 
-        damaged: the path of the fetched table's facts if they cannot be read.
+        known: whether from the first two; counted: whether from a local file; damaged: the path of the fetched
+        table's facts if they cannot be read.
         """
         path = Path(f"{self.folder}/data/{dataset}/raw.json")
         if raw := read_facts(path):
-            return {"rows": raw["rows"], "columns": len(raw["columns"]) - 1, "known": True, "damaged": None}
+            size = {"rows": raw["rows"], "columns": len(raw["columns"]) - 1}
+            return size | {"known": True, "counted": False, "damaged": None}
         entry = self.config["datasets"][dataset]
-        known = {key: entry[key] for key in UNKNOWN_TABLE if entry[key]}
+        stated = {key: entry[key] for key in UNKNOWN_TABLE if entry[key]}
+        known = len(stated) == len(UNKNOWN_TABLE)
+        found = {} if known or entry["source"] != "file" else counted(entry)
         damaged = str(path) if path.exists() else None
-        return UNKNOWN_TABLE | known | {"known": len(known) == len(UNKNOWN_TABLE), "damaged": damaged}
+        return UNKNOWN_TABLE | found | stated | {"known": known, "counted": bool(found), "damaged": damaged}
 
     def most_records(self, dataset: str) -> int | None:
         """Most records that a table can have once it is sampled; None where nobody knows before it is fetched.
