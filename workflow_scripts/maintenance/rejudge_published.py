@@ -3,21 +3,47 @@
 python workflow_scripts/maintenance/rejudge_published.py --output docs/results/lira.json \
     --input run=docs/results/lira.json results=docs/results/lira.parquet claims=config/claims.yaml
 
-Its numbers stay as they were made; `make docs` renders the pages.
+Its numbers stay as they were made; `make docs` renders the pages. Its main results are sentences of the present
+form, or of their own where the run's config is no longer accepted.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table, write_json
+from memaudit.common.project_paths import PROJECT
+from memaudit.config.name_checks import CATALOGUES
 from memaudit.report.judged_results import JUDGE, judged_anew
 from memaudit.statistics.claims import load
 from memaudit.workflow.digest import digest
 from memaudit.workflow.job import run, tell
+from memaudit.workflow.study_catalogue import prepare
 
 
 def main(job):
     published, code = read_json(job.input.run), digest(JUDGE, env="statistics")
+    try:
+        published["studies"] = _with_present_forms(published)
+    except AuditError as error:
+        tell(f"rejudge: {job.input.run}: main results keep their form, since the config is of another time: {error}")
     anew = judged_anew(published, read_table(job.input.results), load(job.input.claims), code)
     write_json(anew, job.output[0])
     tell(f"rejudge: {job.output[0]} is judged by code {code}, before by {published['code'][JUDGE]}")
+
+
+def _with_present_forms(published: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The studies of a run with the present forms of their sentences, filled with its config. Raises AuditError."""
+    files = [*CATALOGUES.values(), "config/config.yaml"]
+    present = [yaml.safe_load((PROJECT / file).read_text(encoding="utf-8")) for file in files]
+    config = {name: part for one in present for name, part in one.items()} | published["config"]
+    _, _, views, _ = prepare(config, PROJECT)
+    return {
+        name: study | ({"forms": views[name].headlines["sentences"]} if "forms" in study else {})
+        for name, study in published["studies"].items()
+    }
 
 
 if __name__ == "__main__":

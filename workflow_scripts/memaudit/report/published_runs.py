@@ -13,7 +13,7 @@ import yaml
 
 from memaudit.common.project_paths import PROJECT
 from memaudit.plotting.result_tables import texts_table
-from memaudit.report import transfer_setting_section
+from memaudit.report import claims_over_runs, transfer_setting_section
 from memaudit.report.judged_results import JUDGE
 from memaudit.statistics.headlines import QUESTIONS
 
@@ -27,8 +27,10 @@ def default_run(published: Published, others: Mapping[str, Published]) -> dict[s
     """Context of the page of the default run; others: published runs by the file of their page."""
     runs = [_line(f"[{one['run']}]({page})", one, published["code"]) for page, one in others.items()]
     heads = ["run", "study", "date", "CPU time", "code", "claims of the papers"]
+    alike = [one for one in others.values() if _judged_anew(one, published["code"])]
     return {
         **_numbers(published),
+        "claims": claims_over_runs.table(published, alike),
         "runs": texts_table(heads, [_line(published["run"], published, published["code"]), *runs]),
     }
 

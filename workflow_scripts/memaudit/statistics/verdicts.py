@@ -231,7 +231,8 @@ def _lacking(claim: Claim, table: pd.DataFrame) -> str:
     given, failing = supposed(claim, table), by_chance(claim, table)
     for one, rows in zip(claim.provided, given, strict=True):
         if rows.empty:
-            return f"no results of {claim.study} say whether its {one.metric} is above chance"
+            wanted = _conditions(claim.where | one.where)
+            return f"no results of {claim.study} say whether its {one.metric} is above chance: none with {wanted}"
     if claim.by:
         common = set.intersection(*(set(rows[claim.by]) for rows in given))
         failing = failing[failing[claim.by].isin(common)]
@@ -244,21 +245,25 @@ def _lacking(claim: Claim, table: pd.DataFrame) -> str:
 
 
 def _above_chance(row: pd.Series, claim: Claim) -> str:
-    """How many times as much data would put the interval of an estimate above chance."""
+    """What would put an estimate above chance: how many times as much data, or another setting."""
     gap = row["estimate"] - row["null"]
-    return f"; {size_text(float(((row['estimate'] - row['low']) / gap) ** 2), claim.resampled)}" if gap > 0 else ""
+    if gap > 0:
+        return f"; {size_text(float(((row['estimate'] - row['low']) / gap) ** 2), claim.resampled)}"
+    return "; a setting is needed in which it is"
 
 
 def _missing(claim: Claim, table: pd.DataFrame) -> str:
     """Why there is nothing to judge: no interval, no control, too small a run, or no rows at all."""
     if comparisons(claim, table):
-        return "the rows have no interval"
+        return f"the rows have no interval; more {claim.resampled} are needed"
     if claim.control and comparisons(claim.model_copy(update={"control": None}), table):
-        return f"nothing exceeds the bound, but the positive control ({claim.control.metric}) does not, either"
+        control = f"the positive control ({claim.control.metric}) does not, either"
+        return f"nothing exceeds the bound, but {control}; a larger run is needed"
     found = table[table["study"] == claim.study]
     rows = select(found, claim.left, claim.where)
     if setting := _constant(claim, found):
-        return f"a student is constant, or was taught fewer labels than classes: {setting}"
+        why = "a student is constant, or was taught fewer labels than classes"
+        return f"{why}: {setting}; more records of each class are needed, or a larger epsilon"
     short = {key: least / sizes(rows, key).max() for key, least in claim.needs.items() if len(rows)}
     larger = [
         f"{key} is at most {sizes(rows, key).max():g}, {_times(factor)} times as many are needed"
