@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from memaudit.auditing.option_names import as_options
 from memaudit.common.errors import AuditError
-from memaudit.data.file_kinds import CSV, GZIPPED, PARQUET, PARQUET_NAMES, kind
+from memaudit.common.file_kinds import CSV, GZIPPED, PARQUET, PARQUET_NAMES, kind
 from memaudit.data.table_sources import fetch
 
 SUFFIXES = (*PARQUET_NAMES, ".csv", ".tsv", ".txt", ".gz")

@@ -13,8 +13,8 @@ from typing import TextIO
 import duckdb
 
 from memaudit.common.errors import AuditError
+from memaudit.common.file_kinds import GZIPPED, kind
 from memaudit.data.duckdb_engine import literal
-from memaudit.data.file_kinds import GZIPPED, kind
 
 NAMED_ENDS = {"\n": r"\n", "\r\n": r"\r\n"}  # of DuckDB; it finds CR by itself
 BYTES = "surrogateescape"  # invalid bytes are kept, so that the engine reports their line

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from memaudit.common.errors import AuditError
+from memaudit.common.file_kinds import PARQUET, kind
 from memaudit.data.csv_to_parquet import detected_delimiter, header, unique
-from memaudit.data.file_kinds import PARQUET, kind
 
 
 def column_names(entry: Mapping[str, Any], path: Path) -> list[str]:

@@ -21,12 +21,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from memaudit.common.errors import AuditError
+from memaudit.common.file_kinds import PARQUET, kind
 from memaudit.common.io import replacing
 from memaudit.common.project_paths import PROJECT
 from memaudit.data import csv_to_parquet
 from memaudit.data.download import check, download
 from memaudit.data.duckdb_engine import connect, identifier, literal
-from memaudit.data.file_kinds import PARQUET, kind
 
 SHIPPED = PROJECT / "resources" / "tables"
 BUNDLED = ("breast_cancer", "diabetes", "digits", "iris", "wine")

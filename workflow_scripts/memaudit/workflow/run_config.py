@@ -11,9 +11,9 @@ import yaml
 
 from memaudit.common.errors import AuditError
 from memaudit.common.hub_address import hub_address
+from memaudit.common.local_table_size import counted
 from memaudit.common.project_paths import config_path
 from memaudit.config.check_config import checked
-from memaudit.data.local_table_size import counted
 from memaudit.models import language_model_costs
 
 UNKNOWN_TABLE = {"rows": 10000, "columns": 20}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError
-from memaudit.data.file_kinds import GZIPPED, PARQUET, kind
+from memaudit.common.file_kinds import GZIPPED, PARQUET, kind
 
 DELIMITERS = (",", ";", "\t", "|")
 BLOCK = 2**22

@@ -5,7 +5,7 @@ import gzip
 import pandas as pd
 import pytest
 
-from memaudit.data.local_table_size import BLOCK, counted
+from memaudit.common.local_table_size import BLOCK, counted
 
 
 def entry(path, delimiter=None):
