@@ -9,7 +9,7 @@ from memaudit.plotting import result_tables
 
 # What each paper's tables of data sets list, by the name in the catalogue.
 PAPERS = {
-    "lira-reliability": ["adult", "credit-g"],
+    "lira-reliability": ["adult-balanced", "credit-g"],
     "tabpate, classification": ["credit-g", "blood-transfusion", "diabetes-pima", "phoneme", "wilt"],
     "tabpate, attacks": ["credit-g", "blood-transfusion", "diabetes-pima", "vehicle", "kc1"],
     "tabpate, larger": ["electricity", "bank-marketing", "adult", "madelon"],
@@ -51,8 +51,8 @@ def test_tables_without_a_download_are_the_ones_of_the_catalogue(catalogue, tmp_
     assert entry["target"] in facts["columns"]
 
 
-def test_no_two_entries_are_the_same_table(catalogue):
-    keys = ("id", "url", "name", "subset", "package", "content")
+def test_no_two_entries_are_the_same_records(catalogue):
+    keys = ("id", "url", "name", "subset", "package", "content", "balance")
     sources = [tuple(entry.get(key) for key in keys) for entry in catalogue.values()]
     assert len(set(sources)) == len(sources)
 

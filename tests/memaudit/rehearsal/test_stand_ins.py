@@ -72,8 +72,11 @@ def test_the_libraries_are_told_by_their_own_variables(tmp_path):
 
 def test_shapes_are_stated_of_all_tables_that_the_papers_config_uses():
     rules = yaml.safe_load((PROJECT / "config" / "rehearsal.yaml").read_text(encoding="utf-8"))
-    paper = load("paper")
+    paper, known = load("paper"), set()
     for name in used(paper)["datasets"]:
-        if paper["datasets"][name]["source"] in ("openml", "url"):
+        entry = paper["datasets"][name]
+        # An entry of a table that another has before it takes the same file.
+        if (entry["source"] == "openml" and entry["id"] not in known) or entry["source"] == "url":
+            known.add(entry.get("id"))
             public = (PROJECT / "config" / "public" / f"{name}.yaml").exists()
             assert public or "columns" in rules["stand_ins"]["tables"][name], name

@@ -5,7 +5,9 @@ import re
 import pytest
 import yaml
 from conftest import PROJECT, load
+from snakemake.utils import update_config
 
+from memaudit.common.errors import AuditError
 from memaudit.report.paper_coverage_tables import context, state
 from memaudit.workflow.study_catalogue import prepare
 
@@ -25,9 +27,24 @@ FETCHED = {"models_fetch_checkpoint": "models", "ltmia_fetch_model": "language_m
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
+    """The run at the paper's config."""
+    return at(load("paper"), tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def with_overlay(tmp_path_factory):
+    """The run with the overlay beside it, and the line in it that a user uncomments."""
+    text = (PROJECT / "config/paper_gated.yaml").read_text(encoding="utf-8")
+    overlay = yaml.safe_load(text.replace("# accept_licences", "accept_licences"))
+    config = load("paper")
+    update_config(config, overlay)
+    return at(config, tmp_path_factory)
+
+
+def at(config, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("run"))
-        return prepare(load("paper"), PROJECT)
+        return prepare(config, PROJECT)
 
 
 @pytest.fixture(scope="module")
@@ -35,37 +52,44 @@ def views(prepared):
     return prepared[2]
 
 
-@pytest.fixture(scope="module")
-def loaded(prepared):
-    """Catalogue entries of the models that the jobs of each study load at the paper's config, by study and name."""
+def loaded(prepared, study):
+    """Catalogue entries of the models that the jobs of a study load, by name."""
     run, studies, *_ = prepared
-    found = {}
-    for study in ENTRIES:
-        jobs = studies[study].sizes()
-        found[study] = {
-            name: run.config[catalogue][name] for rule, catalogue in FETCHED.items() for name in jobs.get(rule, {})
-        }
-    return found
+    jobs = studies[study].sizes()
+    return {name: run.config[catalogue][name] for rule, catalogue in FETCHED.items() for name in jobs.get(rule, {})}
+
+
+def words(entries):
+    return {word for name, entry in entries.items() for word in _words(name, entry)}
 
 
 @pytest.mark.parametrize("study", ENTRIES)
-def test_gated_weights_are_those_that_the_papers_config_loads(study, loaded):
+def test_gated_weights_are_those_that_the_papers_config_loads(study, prepared, with_overlay):
     """All views of a study are made from all its results: each needs each gated model that its jobs load."""
-    gated = {name for name, entry in loaded[study].items() if entry["terms"]}
-    known = {word for name, entry in loaded[study].items() for word in _words(name, entry)}
+    here, beside = loaded(prepared, study), loaded(with_overlay, study)
+    gated = {name for name, entry in here.items() if entry["terms"]}
+    more = {name: entry for name, entry in beside.items() if name not in here and entry["terms"]}
     for entry in ENTRIES[study]:
         if entry["made_by"]:
-            assert set(entry.get("gated", [])) == gated, f"{study}, {entry['item']}"
-        assert not known & set(entry.get("without", [])), f"{study}, {entry['item']}"
+            place = f"{study}, {entry['item']}"
+            assert set(entry.get("gated", [])) == gated, place
+            assert set(entry.get("overlay", [])) <= words(more), place
+            assert bool(entry.get("overlay")) <= bool(more), place
+            assert not words(beside) & set(entry.get("without", [])), place
 
 
 def test_what_a_config_without_gated_weights_leaves_out_is_named_alike(prepared):
     """A name that is misspelt would never be found among the loaded models."""
-    config = prepared[0].config
-    entries = [*config["models"].items(), *config["language_models"].items()]
-    gated = {word for name, entry in entries if entry["terms"] for word in _words(name, entry)}
     named = {name for of_study in ENTRIES.values() for entry in of_study for name in entry.get("without", [])}
-    assert named - gated == {"contexttab"}  # of the user's own path, in no catalogue
+    assert named == {"contexttab"}  # of the user's own path, in no catalogue
+    assert not named & words(prepared[0].config["models"])
+
+
+def test_the_overlay_is_refused_until_its_line_is_uncommented(tmp_path_factory):
+    config = load("paper")
+    update_config(config, yaml.safe_load((PROJECT / "config/paper_gated.yaml").read_text(encoding="utf-8")))
+    with pytest.raises(AuditError, match=r"add tabpfn-v2\.5-deployed to accept_licences if you accept them"):
+        at(config, tmp_path_factory)
 
 
 def _words(name, entry):
@@ -112,12 +136,19 @@ def test_states_are_counted():
             {"item": "Figure 3", "shows": "c", "made_by": []},
             {"item": "Figure 4", "shows": "d", "made_by": ["figures/d"], "gated": ["llama", "gemma"]},
             {"item": "Figure 5", "shows": "e", "made_by": ["figures/e"], "gated": ["llama"], "without": ["gemma"]},
+            {"item": "Figure 6", "shows": "f", "made_by": ["figures/f"], "overlay": ["gemma"]},
+            {"item": "Figure 7", "shows": "g", "made_by": ["figures/g"], "overlay": ["gemma"], "missing": "half of it"},
         ]
     }
-    states = ["complete", "partial", "diagram", "complete", "partial"]
+    states = ["complete", "partial", "diagram", "complete", "partial", "overlay", "partial"]
     assert [state(entry) for entry in entries["lira"]] == states
     values = context(entries, {"lira": "On LiRA"})
-    assert values["counts"] == {"complete": 2, "partial": 2, "diagram": 1, "total": 5, "made": 4, "gated": 1}
+    counts = {"complete": 2, "overlay": 1, "partial": 3, "diagram": 1, "total": 7, "made": 6, "gated": 1}
+    assert values["counts"] == counts
+    line = "| figures/f | complete with config/paper_gated.yaml, which needs gated weights (gemma) |"
+    assert line in values["papers"][0]["table"]
+    line = "| figures/g | partial: half of it; with gated weights (gemma) at config/paper_gated.yaml |"
+    assert line in values["papers"][0]["table"]
     assert values["papers"][0]["title"] == "On LiRA"
     assert "| Figure 2 | b | tables/b, figures/b | partial: half of it |" in values["papers"][0]["table"]
     assert "| Figure 1 | a | figures/a, tables/a | complete |" in values["papers"][0]["table"]
@@ -129,5 +160,6 @@ def test_states_are_counted():
 def test_the_readme_has_the_counts_of_the_page():
     counts = context(ENTRIES, dict.fromkeys(ENTRIES, ""))["counts"]
     readme = " ".join((PROJECT / "README.md").read_text(encoding="utf-8").split())
-    told = "[{complete} of their {made} tables and figures completely and {partial} in part](docs/coverage-of-papers"
+    told = "[{complete} of their {made} tables and figures completely, {overlay} more with gated weights that a line of"
+    told += " yours accepts, and {partial} in part](docs/coverage-of-papers"
     assert told.format(**counts) in readme

@@ -26,7 +26,7 @@ def paper(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", [None, "smoke", "paper", "attacks", "iclmem", "ltmia_texts", "predict_mmlu", "tabpate"]
+    "name", [None, "smoke", "paper", "attacks", "iclmem", "lira", "ltmia_texts", "predict", "predict_mmlu", "tabpate"]
 )
 def test_the_shipped_configs_have_none(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

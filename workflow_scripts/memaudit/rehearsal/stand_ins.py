@@ -104,6 +104,8 @@ def _make_tables(
             table = pd.read_parquet(file).drop_duplicates()
             table = table.sample(min(rows, len(table)), random_state=rng)
             (table.to_csv if file.suffix == ".csv" else table.to_parquet)(file, index=False)
+        elif entry["source"] == "openml" and (folder / _arff(entry)).exists():
+            continue  # two entries of one table
         elif entry["source"] in ("openml", "url"):
             path = public / f"{name}.yaml"
             facts = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
@@ -117,11 +119,15 @@ def _make_tables(
 
 def _write_openml(entry: Mapping[str, Any], name: str, content: str, folder: Path, url: str) -> None:
     """An ARFF file and the description that points to it."""
-    file = f"files/openml/{entry['id']}.arff"
+    file = _arff(entry)
     description = openml_description(entry, name, content, f"{url}/{file}")
     for place, text in ((folder / file, content), (folder / "openml" / f"{entry['id']}.xml", description)):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
+
+
+def _arff(entry: Mapping[str, Any]) -> str:
+    return f"files/openml/{entry['id']}.arff"
 
 
 def _write_url(entry: Mapping[str, Any], table: pd.DataFrame, folder: Path) -> None:
