@@ -32,6 +32,11 @@ def test_base_models_are_those_of_the_published_table(published):
     assert "| weights of the largest model |  | 7000000000 |" in section(published)["table"]
 
 
+def test_the_cost_is_that_of_a_combination(published):
+    published["made"]["cpu_seconds"] = 620.0  # ten models on three corpora, and eight on four
+    assert section(published)["cost"] == "10 CPU seconds for each of 62 combinations, 32 of them held out"
+
+
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [("0.1", "0.2", "Ahead: "), ("-0.2", "-0.1", "Behind: "), ("-0.1", "0.2", "Not shown, since")],

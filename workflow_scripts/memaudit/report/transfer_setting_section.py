@@ -36,6 +36,7 @@ def section(run: Published) -> dict[str, Any] | None:
     arranged = arrange(tidy.expand(rows), **view["tables"]["ltmia_setting"]["layout"])
     return {
         "table": texts_table(list(arranged), ([cell(value) for value in line] for line in arranged.to_numpy())),
+        "cost": _cost(run),
         "lead": [*_leads(run), *_claimed(run, LEAD)],
         "trend": list(_claimed(run, TREND)),
         "unpublished": {name: what for name, what in WANTED.items() if name not in run["tables"]},
@@ -56,6 +57,14 @@ def _here(run: Published) -> Iterator[dict[str, Any]]:
 def _of_paper() -> Iterator[dict[str, Any]]:
     entries = [one for one in _yaml("config/published.yaml")[STUDY] if one["metric"] == transfer_setting.METRIC]
     return printed_rows(STUDY, entries, tidy.frame(list(transfer_setting.rows({"": 0}))))
+
+
+def _cost(run: Published) -> str:
+    """CPU time of the run for each of its combinations."""
+    numbers = transfer_setting.numbers(run["config"][STUDY])
+    learnt, held_out = (numbers[name] for name in ("combinations to learn from", "held-out combinations"))
+    seconds = run["made"]["cpu_seconds"] / (learnt + held_out)
+    return f"{seconds:.0f} CPU seconds for each of {learnt + held_out} combinations, {held_out} of them held out"
 
 
 def _leads(run: Published) -> Iterator[str]:
