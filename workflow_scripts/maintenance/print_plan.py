@@ -20,9 +20,18 @@ from memaudit.statistics.sample_size import requirements
 from memaudit.workflow.downloads import told
 from memaudit.workflow.feasibility import BEYOND, feasibility, span, this_machine
 from memaudit.workflow.job import run, tell
-from memaudit.workflow.job_costs import Cost, Size, estimate, extrapolated, too_long
+from memaudit.workflow.job_costs import Cost, Size, cpu_range, estimate, extrapolated, too_long
 
-HEAD = ["jobs", "CPU-hours", "of these for GPUs", "or GPU-hours", "disk", "peak memory", "longest job"]
+HEAD = [
+    "jobs",
+    "CPU-hours",
+    "their range",
+    "of these for GPUs",
+    "or GPU-hours",
+    "disk",
+    "peak memory",
+    "longest job",
+]
 
 
 def main(job):
@@ -30,14 +39,15 @@ def main(job):
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}
     flops = job.params.settings["gpu_tflops"] * 1e12
     costs = estimate(jobs, units["rules"], job.params.gpu, flops)
-    studies: dict[str, Cost] = {}
+    parts: dict[str, dict[str, Cost]] = {}
     for rule, cost in costs.items():
-        study = rule.split("_")[0]
-        studies[study] = studies.get(study, Cost()) + cost
+        parts.setdefault(rule.split("_")[0], {})[rule] = cost
+    studies = {study: sum(of_rules.values(), Cost()) for study, of_rules in parts.items()}
     beyond = extrapolated(jobs, units["rules"])[1]
     verdict = feasibility(studies, this_machine(job.params.cores, job.params.run), beyond)
-    studies["total"] = sum(studies.values(), Cost())
-    table = pd.DataFrame([_line(cost) for cost in studies.values()], list(studies), HEAD).to_string()
+    studies["total"], parts["total"] = sum(studies.values(), Cost()), costs
+    lines = [_line(cost, cpu_range(parts[study], units["errors"])) for study, cost in studies.items()]
+    table = pd.DataFrame(lines, list(studies), HEAD).to_string()
     notes = [*_faults(job.params, jobs, units["rules"], flops), *_notes(job.params, jobs, units)]
     wrapped = [fill(f"- {note}", 118, subsequent_indent="  ") for note in notes]
     head = f"\n{job.params.run}: what a run from scratch costs\n\n{fill(verdict, 118)}\n"
@@ -49,10 +59,12 @@ def main(job):
         mark_no_start()
 
 
-def _line(cost: Cost) -> list[str]:
+def _line(cost: Cost, cpu: tuple[float, float]) -> list[str]:
     return [
         str(cost.jobs),
-        *map(_hours, [cost.cpu_seconds, cost.for_gpu, cost.gpu_seconds]),
+        _hours(cost.cpu_seconds),
+        " to ".join(map(_hours, cpu)),
+        *map(_hours, [cost.for_gpu, cost.gpu_seconds]),
         f"{cost.bytes / 1e6:,.0f} MB",
         f"{cost.mebibytes / 1024:.1f} GiB",
         span(cost.longest),
@@ -78,6 +90,10 @@ def _faults(params, jobs, units, flops: float) -> Iterator[str]:
 def _notes(params, jobs, units) -> Iterator[str]:
     for device, at in units["measured"].items():
         yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']} jobs of {at['run']}, {at['date']}."
+    yield (
+        "The range of CPU-hours is theirs if all jobs were as far off as 90 % of the jobs that were measured and "
+        "predicted from jobs of other sizes (docs/performance.md)."
+    )
     on_gpu = {rule: entry for rule, entry in units["rules"].items() if rule in params.gpu}
     if not all("cuda" in entry for entry in on_gpu.values()):
         yield (

@@ -11,6 +11,7 @@ from memaudit.workflow.job_costs import (
     Cost,
     Line,
     Size,
+    cpu_range,
     errors,
     estimate,
     fit,
@@ -111,6 +112,13 @@ def test_a_rule_with_jobs_of_one_size_or_of_a_gpu_alone_has_no_errors(facts):
     works = (20, 20) if not facts else (20, 40)
     jobs = {"lira_ask": {str(place): size(work) for place, work in enumerate(works)}}
     assert errors(jobs, {f"lira_ask/{place}": sidecar(20, **facts) for place in range(2)}) == {}
+
+
+def test_a_range_is_as_wide_as_the_errors_of_each_rule():
+    costs = {"lira_ask": Cost(1, 100.0), "lira_new": Cost(1, 10.0)}
+    off = {"lira_ask": {"ratios": [0.8, 1.25]}, "attacks_ask": {"ratios": [0.5, 2.0]}}
+    assert cpu_range(costs, off) == (100 / 1.25 + 10 / 2, 100 / 0.8 + 10 / 0.5)
+    assert cpu_range(costs, {}) == (110, 110)
 
 
 def test_a_rule_that_was_never_measured_counts_as_the_cheapest(run):

@@ -172,6 +172,18 @@ def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: fl
     return costs
 
 
+def cpu_range(costs: Mapping[str, Cost], errors: Mapping[str, Mapping[str, Any]]) -> tuple[float, float]:
+    """Least and most CPU seconds of the rules' jobs, all as far off as 90 % of the measured jobs of their rule are.
+
+    errors: as `errors` gives them; a rule without any is taken to be as far off as the worst of all rules.
+    """
+    ratios = {rule: one["ratios"] for rule, one in errors.items()}
+    lows, highs = zip(*ratios.values(), strict=True) if ratios else ((1.0,), (1.0,))
+    worst = min(lows), max(highs)
+    pairs = [(cost.cpu_seconds, ratios.get(rule, worst)) for rule, cost in costs.items()]
+    return sum(seconds / high for seconds, (_, high) in pairs), sum(seconds / low for seconds, (low, _) in pairs)
+
+
 def extrapolated(jobs: Jobs, units: Mapping[str, Any]) -> tuple[str, float]:
     """The rule whose largest job exceeds those measured most, and how many times its work; ("", 0) if none is known."""
     times = {
