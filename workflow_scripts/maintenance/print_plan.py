@@ -51,7 +51,7 @@ def main(job):
 
 def _line(cost: Cost) -> list[str]:
     return [
-        str(cost.jobs),
+        f"{cost.jobs:,}",
         *map(_hours, [cost.cpu_seconds, cost.for_gpu, cost.gpu_seconds]),
         f"{cost.bytes / 1e6:,.0f} MB",
         f"{cost.mebibytes / 1024:.1f} GiB",
@@ -77,7 +77,7 @@ def _faults(params, jobs, units, flops: float) -> Iterator[str]:
 
 def _notes(params, jobs, units) -> Iterator[str]:
     for device, at in units["measured"].items():
-        yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']} jobs of {at['run']}, {at['date']}."
+        yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']:,} jobs of {at['run']}, {at['date']}."
     on_gpu = {rule: entry for rule, entry in units["rules"].items() if rule in params.gpu}
     if not all("cuda" in entry for entry in on_gpu.values()):
         yield (
@@ -107,7 +107,7 @@ def _notes(params, jobs, units) -> Iterator[str]:
 def _table(name: str, table: dict) -> str:
     origin = "" if table["known"] else " (lines of its file)" if table["counted"] else " (assumed until it is fetched)"
     damaged = f" ({table['damaged']} is damaged: delete it, the next run makes it anew)" if table["damaged"] else ""
-    return f"{name} {table['rows']} x {table['columns']}{damaged or origin}"
+    return f"{name} {table['rows']:,} x {table['columns']:,}{damaged or origin}"
 
 
 def _shadows(params) -> Iterator[str]:
