@@ -31,6 +31,6 @@ def as_options(message: str) -> str:
 
 
 def outside_names(pattern: str, replaced: Callable[[re.Match[str]], str], message: str) -> str:
-    """The message with what a pattern finds in it replaced, but for names in quotation marks, which stay as they are."""
+    """The message with what a pattern finds replaced, but for names in quotation marks, which stay as they are."""
     either = re.compile(f"(?:{pattern})|{QUOTED}", re.DOTALL)
     return either.sub(lambda found: found[0] if found["quoted"] else replaced(found), message)

@@ -11,6 +11,6 @@ def unreadable_texts(schema: Mapping[str, Any], columns: Iterable[Mapping[str, A
     names = [column.get("source", column["name"]) for column in columns]
     where = f"data set {schema['dataset']}: " if "dataset" in schema else ""
     return AuditError(
-        f"{where}column {', '.join(map(repr, names))} holds texts that are no categories, which this model cannot read; "
-        f"leave it out by `drop: {names}` in the table's entry of `datasets`"
+        f"{where}column {', '.join(map(repr, names))} holds texts that are no categories, which this model cannot "
+        f"read; leave it out by `drop: {names}` in the table's entry of `datasets`"
     )

@@ -33,7 +33,7 @@ def chance_faults(case: str, models: int, least: float) -> Iterator[str]:
 
 
 def _log_density(signal: float, count: int, rng: random.Random) -> float:
-    """Log density of a signal, less a constant, under the Gaussian that is fitted to `count` standard normal signals."""
+    """Log density of a signal, less a constant, under the Gaussian fitted to `count` standard normal signals."""
     mean = rng.gauss(0, 1) / math.sqrt(count)
     variance = rng.gammavariate((count - 1) / 2, 2 / count)  # chi-squared of count - 1 degrees of freedom, over count
     return -0.5 * (math.log(variance) + (signal - mean) ** 2 / variance)

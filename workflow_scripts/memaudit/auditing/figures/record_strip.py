@@ -16,7 +16,8 @@ def record_strip(exposed: Sequence[Exposed], rated: int, showing: int) -> Pictur
     scored = [one for one in exposed if one.vulnerability.estimate is not None]
     if not scored:
         return picture.without("no record has a vulnerability score")
-    ends = [end for one in scored for end in (one.vulnerability.estimate, one.vulnerability.low, one.vulnerability.high)]
+    scores = [one.vulnerability for one in scored]
+    ends = [end for score in scores for end in (score.estimate, score.low, score.high)]
     known_ends = [end for end in ends if end is not None]
     bottom = TOP + STEP * len(scored)
     plane = Plane(

@@ -32,7 +32,7 @@ def rate(
 ) -> pd.DataFrame:
     """One line for each record, the most vulnerable first.
 
-    Columns: id; `row` of the table; `vulnerability`: the vulnerability score (an effect size) with its credible interval
+    Columns: id; `row` of the table; `vulnerability`: the score, an effect size, with its credible interval
     `low` and `high`, which holds for the records at the top, too; `shows`: whether this interval excludes 0;
     `posterior_...`: calibrated posterior membership probability from each base rate; rank. members: score matrix of the
     members; located: columns id and row, of which the first row of an id counts; threats: what the adversary reads;
