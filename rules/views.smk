@@ -39,8 +39,9 @@ for study, view in VIEWS.items():
             mem_mb=grows(1000),
             runtime="10m",
         params:
-            code=digest("views_tabulate_results", env="statistics"),
+            code=digest("views_tabulate_results", env="statistics", loads=view.words),
             study=study,
+            words=view.words,
             claims=sha256(RUN.in_project("config/claims.yaml")) if view.claims else None,
             headlines=view.headlines and view.headlines["sentences"],
             judged=lambda wildcards, input: several(input.get("judged", [])),

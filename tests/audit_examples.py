@@ -130,7 +130,7 @@ def a_summary(leak=True, showing=3, placebo=False, stable=0.8, helps=True, exces
         column=HOSTILE, number=1, name=None, records=40, auc=value(0.8, 0.7, 0.9), q_value=0.02,
         excess=value(excess, excess - 0.05, excess + 0.05, 0.0, excess > 0.05),
     )  # fmt: skip
-    exposed = Exposed(row=17, id="f" * 32, exposure=value(3, 2, 4, 0.0), beliefs={"0.1": 0.8}, shows=True)
+    exposed = Exposed(row=17, id="f" * 32, vulnerability=value(3, 2, 4, 0.0), posteriors={"0.1": 0.8}, shows=True)
     utility = Utility(model="main", accuracy=value(0.9, 0.8, 1), balanced_accuracy=value(0.9, 0.8, 1))
     private = PrivateContext(
         method="class_moments", epsilon=1.0, balanced_accuracy=value(0.9, 0.8, 1.0),

@@ -13,9 +13,9 @@ def finished(folder, seed=1, threats=("labels", "probabilities"), summary=None, 
     """Write an audit of 500 rows: 17, 4 and 9 are rated; 5 equals 4, 6 is held out, 7 was not sampled, 8 not read."""
     folder.mkdir(parents=True)
     (folder / "summary.json").write_text((summary or a_summary()).model_dump_json())
-    risk = pd.DataFrame(RISK, columns=["row", "exposure", "low", "high", "shows"])
+    risk = pd.DataFrame(RISK, columns=["row", "vulnerability", "low", "high", "shows"])
     risk["id"] = [f"id{row}" for row in risk["row"]]
-    risk["belief_0.1"], risk["rank"] = [0.8, 0.3, 0.1], [1, 2, 3]
+    risk["posterior_0.1"], risk["rank"] = [0.8, 0.3, 0.1], [1, 2, 3]
     risk.to_parquet(folder / "risk.parquet")
     config = {"run": "full", "seed": seed, "audit": {"threats": list(threats), "plan": {"sets": 32}, "by": []}}
     (folder / "full.yaml").write_text(yaml.safe_dump(config))

@@ -94,8 +94,8 @@ def test_a_record_is_named_by_its_row_and_units_stay_together(owner):
     risk = Report(owner.into).risk
     assert risk["row"].between(1, ROWS).all()
     assert risk["row"].is_unique
-    assert risk["exposure"].is_monotonic_decreasing
-    assert (risk["belief_0.5"] >= risk["belief_0.1"]).all()
+    assert risk["vulnerability"].is_monotonic_decreasing
+    assert (risk["posterior_0.5"] >= risk["posterior_0.1"]).all()
 
 
 def test_no_value_of_the_table_stands_outside_its_copies(owner):

@@ -61,15 +61,28 @@ def planned(words, folder):
 
 def test_every_command_of_the_readme_can_be_planned(checkout):
     found = commands("README.md")
-    assert {words[0] for words in found} == {"make", "./memaudit", "memaudit", "source", "snakemake"}
+    assert {words[0] for words in found} == {"make", "./memaudit"}
     for words in found:
-        if words[0] in {"make", "snakemake"}:
+        if words[0] == "make":
             done = planned(words, checkout.folder)
             assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     (audit,) = (words for words in found if words[0] == "./memaudit")
     assert command_line._parser().parse_args(audit[1:]).target == "churn"
+    assert planned(["make", "test"], checkout.folder).returncode == 0
+
+
+def test_what_the_readme_says_in_passing_is_so():
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    path, target = re.search(r"Audit `(\S+)` with `--target (\w+)`", text).groups()
+    assert target in pd.read_csv(PROJECT / path).columns
+    assert "`make test`" in text
+    assert len(text.splitlines()) <= 46, "one screen: the rest belongs into docs/"
+
+
+def test_an_installed_command_is_run_with_the_options_of_its_page():
     # They are run in tests/workflow/test_wheel.py, with the same options.
-    assert {words[1] for words in found if words[0] == "memaudit"} == {"init", "run"}
+    found = [words for words in commands("docs/install.md") if words[0] == "memaudit"]
+    assert {words[1] for words in found} == {"init", "plan", "run"}
 
 
 @pytest.mark.parametrize("page", ["docs/own-table.md", "docs/cluster.md", "docs/run-the-studies.md"])
@@ -80,12 +93,13 @@ def test_the_commands_of_a_page_that_needs_no_cluster_can_be_planned(checkout, p
             assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
 
 
-def test_the_folders_of_the_readmes_tree_exist():
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
-    tree = re.search(r"^```\n(Snakefile.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
-    for line in tree.splitlines():
-        for path in re.split(r",\s", re.split(r"\s{2,}", line)[0]):
-            assert (PROJECT / path.replace("<study>", "lira")).exists(), path
+def test_the_folders_of_the_tree_exist():
+    text = (PROJECT / "docs/how-it-is-built.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?) \|", text.split("## The tree")[1].split("## ")[0], re.MULTILINE)
+    paths = re.findall(r"`([^`]+)`", " ".join(rows))
+    assert len(paths) > 9
+    for path in paths:
+        assert (PROJECT / path.replace("<study>", "lira")).exists(), path
 
 
 def test_three_files_show_pipeline_step_and_formula():

@@ -5,8 +5,8 @@ python workflow_scripts/attacks/rank_records.py --input main=0.nc main=1.nc reco
     --params '{"seed": 1, "attacks": {"sets": 128, "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39,
         "neighbours": 5}}'
 
-The vulnerability score (tidy metric `exposure`, with a credible interval that holds for the highest scores, too) uses
-all shadow contexts of the usual variant; the attack by quartile uses the first `sets`, as the tables do. The loss
+The vulnerability score (tidy metric `vulnerability`, with a credible interval that holds for the highest scores, too)
+uses all shadow contexts of the usual variant; the attack by quartile uses the first `sets`, as the tables do. The loss
 without the record comes from the first half of the contexts and is correlated with the score in the second half.
 Free-text columns have no distance and are left out. The map contains no record ids: its points are numbered by rank.
 """
@@ -44,14 +44,14 @@ def main(job):
     space, grid = space[grid.member.values], grid.isel(record=grid.member.values)
     labels, membership, signals = grid.label.values, grid.design.values, confidence(grid)
 
-    rng = seeds.generator(job.params.seed, STUDY, dataset, "exposure")
+    rng = seeds.generator(job.params.seed, STUDY, dataset, "exposure")  # name of a random stream, as ever
     population = Population.fit(signals, membership, rng, grid.unit.values)
     scores = population.intervals(signals, membership)
     # A chance-low OUT mean would raise both the loss and the score, so they come from different contexts.
     half = len(membership) // 2
     later = population.scores(signals[half:], membership[half:])
     place = np.argsort(np.argsort(-scores[:, 0], kind="stable"))
-    ranks = pd.DataFrame({"id": grid.record.values, "exposure": scores[:, 0], "rank": place})
+    ranks = pd.DataFrame({"id": grid.record.values, "vulnerability": scores[:, 0], "rank": place})
     write_table(ranks.sort_values("rank"), job.output.ranks)
 
     if predicts_numbers(grid):  # predictors and the map compare classes: the quarters of the target
@@ -93,7 +93,8 @@ def _map(dataset: str, scores, place, distance, labels) -> list[dict]:
         keys = {"dataset": dataset, "point": place[record], "class": labels[record]}
         d, low, high = scores[record]
         points.append(tidy.row(STUDY, keys, "distance", distance[record], unit="rank"))
-        points.append(tidy.row(STUDY, keys, "exposure", d, unit="sigma", low=low, high=high, method=method, null=0.0))
+        of_score = {"unit": "sigma", "low": low, "high": high, "method": method, "null": 0.0}
+        points.append(tidy.row(STUDY, keys, "vulnerability", d, **of_score))
     return points
 
 

@@ -91,13 +91,13 @@ def _of_records(grid: xr.Dataset, scores: Array, job) -> Iterator[dict]:
     """Write the risk of each record; tidy rows of how stable and how calibrated it is. scores: of the strongest one."""
     audit, members = job.params.audit, grid.isel(record=grid.member.values)
     keys, threats = _keys(job, "members"), audit["threats"]
-    stability, calibration, exposure = (
+    stability, calibration, vulnerability = (
         seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, name)
-        for name in ("stability", "calibration", "exposure")
+        for name in ("stability", "calibration", "exposure")  # names of random streams, as ever
     )
     yield from record_ratings.agreement_rows(members, keys, audit["shown"], stability, threats)
     yield from record_ratings.calibration_rows(members, keys, calibration, threats, scores)
-    risk = record_ratings.rate(members, read_table(job.input.rows), audit["base_rates"], exposure, threats, scores)
+    risk = record_ratings.rate(members, read_table(job.input.rows), audit["base_rates"], vulnerability, threats, scores)
     write_table(risk, job.output.risk)
 
 

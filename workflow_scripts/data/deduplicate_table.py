@@ -9,9 +9,9 @@ from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json, write_table
 from memaudit.common.private_files import keep_private
+from memaudit.common.screen_lines import alike
 from memaudit.data.deduplication import deduplicate, policy_of
 from memaudit.data.record_ids import read_key
-from memaudit.data.table_readings import described
 from memaudit.workflow.job import run, tell
 
 
@@ -27,7 +27,7 @@ def main(job):
     except AuditError as error:
         raise AuditError(f"data set {dataset} ({facts['origin']}): {error}") from None
     for remark, columns in (("left out", schema["left_out"]), ("read as", schema["readings"])):
-        for line in described(columns):
+        for line in alike(columns):
             print(said := f"data set {dataset}, {remark}: {line}")
             tell(f"memaudit: {said}")
     write_json(schema, job.output.schema)

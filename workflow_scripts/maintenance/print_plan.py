@@ -61,7 +61,7 @@ def main(job):
 
 def _line(cost: Cost, cpu: tuple[float, float]) -> list[str]:
     return [
-        str(cost.jobs),
+        f"{cost.jobs:,}",
         _hours(cost.cpu_seconds),
         " to ".join(map(_hours, cpu)),
         *map(_hours, [cost.for_gpu, cost.gpu_seconds]),
@@ -89,7 +89,7 @@ def _faults(params, jobs, units, flops: float) -> Iterator[str]:
 
 def _notes(params, jobs, units) -> Iterator[str]:
     for device, at in units["measured"].items():
-        yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']} jobs of {at['run']}, {at['date']}."
+        yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']:,} jobs of {at['run']}, {at['date']}."
     yield (
         "The range of CPU-hours is theirs if all jobs were as far off as 90 % of the jobs that were measured and "
         "predicted from jobs of other sizes (docs/performance.md)."
@@ -123,7 +123,7 @@ def _notes(params, jobs, units) -> Iterator[str]:
 def _table(name: str, table: dict) -> str:
     origin = "" if table["known"] else " (lines of its file)" if table["counted"] else " (assumed until it is fetched)"
     damaged = f" ({table['damaged']} is damaged: delete it, the next run makes it anew)" if table["damaged"] else ""
-    return f"{name} {table['rows']} x {table['columns']}{damaged or origin}"
+    return f"{name} {table['rows']:,} x {table['columns']:,}{damaged or origin}"
 
 
 def _shadows(params) -> Iterator[str]:

@@ -6,7 +6,7 @@ python workflow_scripts/views/tabulate_results.py --input lira_fpc=population.pa
     lira_claims=lira_claims.csv lira_claims=lira_claims.md lira_claims=lira_claims.tex \
     lira_headlines=lira_headlines.csv lira_headlines=lira_headlines.md lira_headlines=lira_headlines.tex \
     claims=claims.parquet headlines=headlines.parquet \
-    --params '{"study": "lira", "layout": {"lira_fpc": {"rows": ["dataset"], "columns": ["models"]},
+    --params '{"study": "lira", "words": null, "layout": {"lira_fpc": {"rows": ["dataset"], "columns": ["models"]},
         "lira_claims": null, "lira_headlines": null}, "facts": {},
         "headlines": [{"answers": "memorized", "per": ["dataset"],
         "values": {"auc": {"metric": "auc", "where": {"attack": "lira mean", "records": "members"}}},
@@ -16,6 +16,7 @@ CSV has full precision, Markdown and LaTeX have the layout for readers. A study 
 the outputs `claims` or `headlines`, and the inputs that they are made of.
 """
 
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -36,9 +37,11 @@ def main(job):
         if file := job.output.get(name):
             write_table(make(job), file)
             made[f"{job.params.study}_{name}"] = file
+    # By name, so that an edit of the attacks makes the tables of those studies again that name attacks.
+    readable = import_module(job.params.words).READABLE if job.params.words else {}
     for name, layout in job.params.layout.items():
         results = tidy.shown(*several(made.get(name) or job.input.get(name)))
-        result_tables.write(results, _stem(job, name), layout)
+        result_tables.write(results, _stem(job, name), layout, readable)
     for name, facts in job.params.facts.items():
         result_tables.write(pd.DataFrame(facts["rows"], columns=facts["columns"], dtype=object), _stem(job, name))
 

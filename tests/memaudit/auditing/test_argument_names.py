@@ -125,6 +125,9 @@ def test_arguments_are_plain_values_and_single_ones_are_lists():
         ("give another folder with --into", "give another folder with into="),
         ("--epsilon: needs --public FILE", "epsilon: needs public=FILE"),
         ("column '--rows' holds words", "column '--rows' holds words"),
+        ("column 'of --rows', \"it's --by\": use --drop", "column 'of --rows', \"it's --by\": use drop="),
+        ("column 'a --task regression' of the owner's --rows", "column 'a --task regression' of the owner's rows="),
+        ("--infer \"it's --by\": is left out", "infer=\"it's --by\": is left out"),
         ("see snakemake --dry-run", "see snakemake --dry-run"),
     ],
 )  # fmt: skip

@@ -123,7 +123,7 @@ def test_the_axis_of_the_vulnerability_scores_holds_all_of_them():
     large = Value(estimate=7.3, low=-1.2, high=9.1, null=0.0)
     assert audit_page.score_axis([large, Value(estimate=1.0)]) == (-2.0, 10.0)
     summary = a_summary()
-    exposed = [summary.exposed[0].model_copy(update={"exposure": large})]
+    exposed = [summary.exposed[0].model_copy(update={"vulnerability": large})]
     html = audit_page.render(summary.model_copy(update={"exposed": exposed}), FACTS, annex())
     assert "-2 to 10</span>" in " ".join(html.split())
 

@@ -1,10 +1,13 @@
 """A finished audit is read as it was left, and what is none is refused in one line."""
 
+import json
+
 import pytest
 from audit_folders import finished
 
 from memaudit.auditing import finished_audit
 from memaudit.common.errors import AuditError
+from memaudit.common.io import write_table
 
 
 def test_results_and_settings_are_read(tmp_path):
@@ -18,6 +21,22 @@ def test_results_and_settings_are_read(tmp_path):
         "audit.plan.sets": 32,
         "audit.by": [],
     }
+
+
+def test_an_audit_of_an_earlier_version_is_read_by_its_former_names(tmp_path):
+    folder = finished(tmp_path / "a")
+    now, path = finished_audit.read(folder), folder / "summary.json"
+    names = {"vulnerability": "exposure", "posteriors": "beliefs"}
+    content = json.loads(path.read_text())
+    content["exposed"] = [{names.get(key, key): value for key, value in one.items()} for one in content["exposed"]]
+    path.write_text(json.dumps(content))
+    write_table(
+        now.risk.rename(columns={"vulnerability": "exposure", "posterior_0.1": "belief_0.1"}), folder / "risk.parquet"
+    )
+    earlier = finished_audit.read(folder)
+    assert earlier.summary.exposed == now.summary.exposed
+    assert list(earlier.risk) == list(now.risk)
+    assert {"vulnerability", "posterior_0.1"} <= set(now.risk)
 
 
 def test_results_alone_are_enough(tmp_path):

@@ -25,3 +25,8 @@ def test_a_message_names_options():
         "column 'a`}' mixes 70 numbers with 10 words, the first in data row 3; name the column with --categorical, or "
         "the word with --missing"
     )
+
+
+def test_a_name_in_quotation_marks_stays_as_it_is():
+    message = "column 'a: see `drop`' and \"it's: see `drop`\": is target; see `drop`"
+    assert option_names.as_options(message) == message.removesuffix("see `drop`") + "see --drop"

@@ -47,10 +47,10 @@ def test_the_largest_base_rate_is_named():
 
 def test_the_maximum_risk_is_that_of_the_most_vulnerable_record():
     findings = by_name(a_summary())["Threat modelling; maximum or average risk"].findings
-    score, belief = findings[-2:]
+    score, posterior = findings[-2:]
     assert "row 17" in score.measure
     assert (score.value.low, score.value.high) == (2, 4)
-    assert (belief.value.estimate, belief.value.null) == (0.8, 0.1)
+    assert (posterior.value.estimate, posterior.value.null) == (0.8, 0.1)
 
 
 def test_what_was_not_tested_has_no_number():

@@ -30,7 +30,7 @@ def tables():
     rows += [({"context": 8}, "auc by size", 0.7)]
     rows += [({"contexts": 32}, "auc as deployed", 0.6), ({}, "deployed records", 400.0)]
     risk = pd.DataFrame(
-        {"id": ["a", "b"], "row": [1, 2], "exposure": [2.0, 0.1], "low": [1.0, -1.0], "high": [3.0, 1.2]}
+        {"id": ["a", "b"], "row": [1, 2], "vulnerability": [2.0, 0.1], "low": [1.0, -1.0], "high": [3.0, 1.2]}
     )
     risk = risk.assign(shows=[True, False])
     return {name: [] for name in module.RESULTS} | {

@@ -102,12 +102,12 @@ def test_calibration_errors_are_looked_up_by_kind():
 
 def test_the_most_vulnerable_records_come_with_their_posteriors():
     risk = pd.DataFrame(
-        {"row": [7, 3], "id": ["a", "b"], "exposure": [2.0, 1.0], "low": [1.0, None], "high": [3.0, None]}
+        {"row": [7, 3], "id": ["a", "b"], "vulnerability": [2.0, 1.0], "low": [1.0, None], "high": [3.0, None]}
     )
-    risk = risk.assign(shows=[True, False], **{"belief_0.1": [0.4, 0.2]})
+    risk = risk.assign(shows=[True, False], **{"posterior_0.1": [0.4, 0.2]})
     (one,) = summarize_results.exposed(risk, 1)
-    assert (one.row, one.exposure.estimate, one.beliefs, one.shows) == (7, 2.0, {"0.1": 0.4}, True)
-    assert summarize_results.exposed(risk, 2)[1].exposure.low is None
+    assert (one.row, one.vulnerability.estimate, one.posteriors, one.shows) == (7, 2.0, {"0.1": 0.4}, True)
+    assert summarize_results.exposed(risk, 2)[1].vulnerability.low is None
 
 
 def found_by_search(**keys):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from memaudit.common.screen_lines import alike, show
+from memaudit.common.screen_lines import SHOWN, WIDEST, alike, listed, show
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,11 @@ def test_columns_with_one_remark_stand_in_one_line():
 def test_no_line_prints_nothing(capsys):
     show([])
     assert not capsys.readouterr().out
+
+
+def test_columns_are_listed_in_one_width_and_the_rest_is_counted():
+    assert listed({"a": "numeric", "Größe": "date"}) == ["'a'      numeric", "'Größe'  date"]
+    long = listed({"x" * 99: "text"} | {str(place): "text" for place in range(SHOWN + 2)})
+    assert long[-1] == "... and 3 more"
+    assert len(long) == SHOWN + 1
+    assert {len(line) for line in long[:-1]} == {WIDEST + len("  text")}

@@ -11,7 +11,7 @@ from config_faults import each, refuses
 from conftest import load
 from predict_pipeline import SETTING, text_setting
 
-from memaudit.config.predict_section import Predict, predict_faults
+from memaudit.config.predict_section import Own, Predict, predict_faults
 
 OWN = {"name": "mine", "records": "records.parquet", "case": "nowhere"}
 FAULTS = [
@@ -36,14 +36,14 @@ def test_a_fault_is_one_clear_line(config, changes, line):
     refuses(config, changes, line)
 
 
-def faults(change):
-    """Faults of the config with changes to the section."""
+def faults(change, own=None):
+    """Faults of the config with changes to the section; own: the section `own`."""
     raw = yaml.safe_load(SETTINGS)["predict"]
     change(raw)
     predict = Predict.model_validate(raw)
     names = {name: SimpleNamespace(kind="table", task="classification") for name in ("toy", "digits")}
     models = {"small": SimpleNamespace(family="tabicl", mode="raw", task="classification", terms=None)}
-    return list(predict_faults(predict, None, SimpleNamespace(datasets=names, models=models)))
+    return list(predict_faults(predict, own, SimpleNamespace(datasets=names, models=models)))
 
 
 SETTINGS = f"""
@@ -115,3 +115,19 @@ def test_checksums_of_files_put_by_hand_are_those_of_the_page(project):
     for name, data in files.items():
         line = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
         assert f"`{data['sha256']}`" in line
+
+
+@pytest.mark.parametrize(
+    ("models", "memorized", "case", "refused"),
+    [(8, 0.5, "toy", True), (8, 4.0, "toy", False), (64, 0.5, "toy", False), (8, 0.5, None, False)],
+)
+def test_a_case_of_few_models_is_refused_before_its_training(models, memorized, case, refused):
+    """The smoke sizes of wine_mlp: 8 models, 0.5 nats."""
+
+    def change(raw):
+        raw["memorized"] = memorized
+        raw["settings"]["toy"]["models"] = models
+
+    found = [fault for fault in faults(change, Own(**OWN | {"case": case})) if fault.startswith("own/")]
+    assert len(found) == refused
+    assert all(re.match(r"own/case: toy has 8 shadow models, by which 3\d% of all records reach", one) for one in found)

@@ -15,7 +15,7 @@ from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Roles
 from memaudit.data.deduplication import deduplicate, policy_of
 from memaudit.data.duckdb_engine import connect
-from memaudit.data.table_readings import described, read_table
+from memaudit.data.table_readings import read_table
 from memaudit.data.table_sources import fetch
 
 ROWS = 90
@@ -239,7 +239,3 @@ def test_a_study_says_what_a_column_of_words_is(study):
     readings = study(frame(**columns))[1]["readings"]
     assert readings["code"] == "an identifier: hardly any value repeats (read by models of text alone)"
     assert readings["firm"] == f"too many categories ({ROWS // 2}) (read by models of text alone)"
-
-
-def test_columns_of_one_remark_are_one_line():
-    assert described({"a": "x", "b": "y", "c": "x"}) == ["'a', 'c': x", "'b': y"]

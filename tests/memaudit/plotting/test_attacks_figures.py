@@ -72,7 +72,7 @@ def points(classes=3):
     for dataset in DATASETS:
         for point in range(20):
             keys = {"dataset": dataset, "point": point, "class": point % classes}
-            rows += [row("distance", (point + 1) / 20, **keys), row("exposure", point / 10 - 0.3, **keys)]
+            rows += [row("distance", (point + 1) / 20, **keys), row("vulnerability", point / 10 - 0.3, **keys)]
     return rows
 
 

@@ -27,10 +27,12 @@ def test_what_is_fetched_is_counted_by_kind_and_one_file_once():
     found = downloads(config, {rule: dict.fromkeys(names) for rule, names in jobs.items()})
     assert found == {"tables": 1, "corpora": 1, "checkpoints": 1, "language models": 1, "weights": 2e9}
     assert told(found) == (
-        "1 tables, 1 corpora, 1 checkpoints and 1 language models "
-        "(2.0 billion weights: 4 GB in half precision, 8 in full)"
+        "1 table, 1 corpus, 1 checkpoint and 1 language model (2.0 billion weights: 4 GB in half precision, 8 in full)"
     )
     assert told({"tables": 3, "weights": 0.0}) == "3 tables"
+    assert told({"tables": 1200, "weights": 0.0}) == "1,200 tables"
+    little = "1 checkpoint (27.6 million weights: 55 MB in half precision, 110 in full)"
+    assert told({"checkpoints": 1, "weights": 27.6e6}) == little
     assert told(downloads(config, {"data_fetch_table": {"wine": None}})) == ""
 
 

@@ -63,7 +63,7 @@ def contexts(tmp_path_factory, project):
     names, sides = write_wine(folder, 1)
     for arm, params in CONTEXT_ARMS.items():
         draw(project, folder, arm, **params)
-    ranks = pd.DataFrame({"id": names[sides == "members"], "exposure": 0.0, "rank": np.arange(96)})
+    ranks = pd.DataFrame({"id": names[sides == "members"], "vulnerability": 0.0, "rank": np.arange(96)})
     write_table(ranks, folder / "ranks.parquet")
     return folder
 

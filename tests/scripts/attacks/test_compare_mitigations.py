@@ -14,7 +14,7 @@ from memaudit.common.io import write_grid, write_table
 @pytest.fixture
 def onion(tmp_path):
     """Dropping the ten most exposed exposes the next ten; dropping others does not; rounding hides a small gap."""
-    ranks = pd.DataFrame({"id": [f"r{i:02d}" for i in range(MEMBERS)], "exposure": np.arange(MEMBERS, 0, -1.0)})
+    ranks = pd.DataFrame({"id": [f"r{i:02d}" for i in range(MEMBERS)], "vulnerability": np.arange(MEMBERS, 0, -1.0)})
     write_table(ranks.assign(rank=np.arange(MEMBERS)).sample(frac=1, random_state=0), tmp_path / "ranks.parquet")
     gaps = np.full(RECORDS, 0.5)
     gaps[:10], gaps[10:20] = 2.5, 1.0

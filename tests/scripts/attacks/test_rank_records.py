@@ -13,7 +13,7 @@ from memaudit.common.io import write_json, write_table
 
 @pytest.fixture
 def outliers(tmp_path):
-    """Members whose exposure grows with their distance from all others, and what is known of them."""
+    """Members whose vulnerability score grows with their distance from all others, and what is known of them."""
     x = np.random.default_rng(0).standard_normal((RECORDS, 2))
     place = np.random.default_rng(1).permutation(MEMBERS)
     x[:MEMBERS] += np.where(place[:, None] % 2, 1, -1) * (np.maximum(place - 20, 0)[:, None]) ** 1.5
@@ -33,15 +33,15 @@ def outliers(tmp_path):
     return SimpleNamespace(gaps=gaps, inputs=[f"main={main}", "records=records.parquet", "schema=schema.json"])
 
 
-def test_records_are_ranked_by_exposure_and_outliers_leak(outliers, run):
+def test_records_are_ranked_by_vulnerability_and_outliers_leak(outliers, run):
     outputs = ["tidy=tidy.parquet", "ranks=ranks.parquet", "map=map.parquet"]
     results, ranks, points = run("attacks_rank_records", outliers.inputs, outputs)
     results, points = tidy.expand(results), tidy.expand(points)
 
     assert list(ranks["rank"]) == list(range(MEMBERS))
-    assert ranks["exposure"].is_monotonic_decreasing
+    assert ranks["vulnerability"].is_monotonic_decreasing
     planted = outliers.gaps[ranks["id"].str[1:].astype(int)]
-    assert np.corrcoef(ranks["exposure"], planted)[0, 1] > 0.9
+    assert np.corrcoef(ranks["vulnerability"], planted)[0, 1] > 0.9
 
     distance = only(results, "spearman", predictor="neighbour distance")
     assert distance["estimate"] > 0.6
@@ -52,10 +52,10 @@ def test_records_are_ranked_by_exposure_and_outliers_leak(outliers, run):
     assert quartiles[3] > 0.9
     assert quartiles[3] > max(quartiles[:2]) + 0.1
 
-    assert set(points["metric"]) == {"distance", "exposure"}
-    exposure = points[points["metric"] == "exposure"].set_index("point")
-    np.testing.assert_allclose(exposure["estimate"].sort_index(), ranks["exposure"])
-    assert (exposure["low"] < exposure["estimate"]).all()
+    assert set(points["metric"]) == {"distance", "vulnerability"}
+    scores = points[points["metric"] == "vulnerability"].set_index("point")
+    np.testing.assert_allclose(scores["estimate"].sort_index(), ranks["vulnerability"])
+    assert (scores["low"] < scores["estimate"]).all()
 
 
 def test_the_map_names_no_record(outliers, run):
@@ -66,7 +66,7 @@ def test_the_map_names_no_record(outliers, run):
     assert set(tidy.expand(points).columns) >= {"dataset", "point", "class"}
 
 
-def test_the_loss_outside_does_not_predict_an_exposure_that_all_records_share(outliers, run, tmp_path):
+def test_the_loss_outside_does_not_predict_a_vulnerability_that_all_records_share(outliers, run, tmp_path):
     """From the same shadow sets it would: a mean that is low by chance raises both."""
     found = []
     for seed in range(4):

@@ -56,8 +56,8 @@ def test_every_member_is_rated_once_by_its_first_row(folder):
     risk = read_table(folder / "risk.parquet")
     assert sorted(risk["row"]) == list(range(1, MEMBERS + 1))
     assert list(risk["rank"]) == list(range(1, MEMBERS + 1))
-    assert (risk["low"] <= risk["exposure"]).all()
-    assert (risk["belief_0.1"] <= risk["belief_0.5"]).all()
+    assert (risk["low"] <= risk["vulnerability"]).all()
+    assert (risk["posterior_0.1"] <= risk["posterior_0.5"]).all()
 
 
 def test_halves_of_the_contexts_agree_on_as_many_records_as_the_page_lists(folder):

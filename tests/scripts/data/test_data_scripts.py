@@ -105,6 +105,16 @@ def test_a_users_table_goes_all_the_way_and_stays_theirs(by_hand, tmp_path):
     assert stat.S_IMODE((tmp_path / "d").stat().st_mode) == 0o700
 
 
+def test_how_a_column_is_read_is_told_with_its_name_as_it_is(in_process, tmp_path, capfd):
+    path = tmp_path / "people.csv"
+    lines = [f'"{i % 90},5",{i % 7},{"high" if i % 2 else "low"}' for i in range(200)]
+    path.write_text("\n".join(["Größe (cm),\x1bage,pay", *lines]), encoding="utf-8")
+    assert prepare(in_process, path, POLICY, HALVES)[0] in (0, 1)
+    told = capfd.readouterr().err
+    assert "memaudit: data set people, read as: 'Größe (cm)': decimal comma" in told
+    assert "\x1b" not in told
+
+
 def test_an_unfair_split_stops_with_data_set_statistic_value_and_threshold(in_process, tmp_path):
     code, line = prepare(in_process, people(tmp_path), POLICY, {"members": 3, "nonmembers": 100})
     assert code == 1

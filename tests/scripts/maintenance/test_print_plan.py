@@ -65,3 +65,12 @@ def test_a_time_that_no_job_of_its_size_was_measured_for_says_so_beside_it(plan)
 def test_numbers_of_records_are_those_before_duplicates_are_removed(plan):
     text, _ = plan(missing=[])
     assert "lira: 1,024 shadow models, at most 1,420 records of wine, less duplicates. An evaluation needs\n" in text
+
+
+def test_all_large_numbers_have_groups_of_three_digits(plan):
+    jobs = {"lira_gather_grid": {str(number): [10.0, 10.0, 10.0] for number in range(1500)}}
+    table = PARAMS["tables"]["wine"] | {"rows": 45211}
+    text, _ = plan(missing=[], jobs=jobs, tables={"bank": table}, downloads={"tables": 1200, "weights": 0.0})
+    assert "\ntotal  1,500 " in text
+    assert "rows x features: bank 45,211 x 13." in text
+    assert "downloads of 1,200 tables." in text

@@ -25,17 +25,26 @@ HEADLINE = {
 def tabulate(tmp_path):
     """Run the script in a folder; inputs and outputs: (name, file) pairs, of every table its three files."""
 
-    def run(inputs, outputs, layout, facts=MappingProxyType({}), **params):
+    def run(inputs, outputs, layout, facts=MappingProxyType({}), words=None, **params):
         files = [(name, f"{name}.{form}") for name in [*layout, *facts] for form in ("csv", "md", "tex")] + outputs
         load_script("views_tabulate_results").main(
             SimpleNamespace(
                 input=Paths([f"{name}={tmp_path / file}" for name, file in inputs]),
                 output=Paths([f"{name}={tmp_path / file}" for name, file in files]),
-                params=SimpleNamespace(layout=layout, facts=facts, **params),
+                params=SimpleNamespace(layout=layout, facts=facts, words=words, **params),
             )
         )
 
     return run
+
+
+def test_attacks_are_named_for_readers_and_by_their_keys_in_the_csv(tabulate, tmp_path):
+    rows = [tidy.row("lira", {"attack": name}, "auc", 0.6, low=0.5, high=0.7) for name in ("lira mean", "rmia")]
+    write_table(tidy.frame(rows), tmp_path / "auc.parquet")
+    layout = {"lira_auc": {"rows": ["attack"], "columns": ["metric"]}}
+    tabulate([("lira_auc", "auc.parquet")], [], layout, words="memaudit.plotting.attack_labels")
+    assert pd.read_csv(tmp_path / "lira_auc.csv")["attack"].tolist() == ["lira mean", "rmia"]
+    assert "| LiRA | 0.6 [0.5, 0.7] |\n| RMIA | 0.6" in (tmp_path / "lira_auc.md").read_text()
 
 
 def test_a_table_is_written_in_three_formats(tabulate, tmp_path):

@@ -8,6 +8,7 @@ from typing import Any, get_origin
 
 import numpy as np
 
+from memaudit.auditing.option_names import outside_names
 from memaudit.auditing.request import Request
 from memaudit.auditing.runner import Settings
 from memaudit.common.errors import AuditError
@@ -38,14 +39,15 @@ FLAGS = {one.name for kind in (Request, Settings) for one in fields(kind) if one
 COLUMNS = ("by", "infer", "drop", "categorical")  # arguments that name columns
 LISTS = {one.name for kind in (Request, Settings) for one in fields(kind) if get_origin(one.type) is Sequence}
 ARGUMENTS = {name: name for name in ("task", "by", "infer", "seed", *OF_TABLES, *OF_SETTINGS)} | RENAMED
-# An option of the command that no quotation mark precedes, as in a column's name, and its value, where it has one.
-OPTION = re.compile(r"(?<![\w'\"-])--([a-z]+(?:-[a-z]+)*)((?: (?:'(?:[^'\\]|\\.)*'|[A-Z]+\b))?)")
-CHOICES = re.compile(r"(?<![\w'\"-])--(task|threats) (classification|regression|labels|poison|white-box|linkability)\b")
+# An option of the command and its value, where it has one.
+OPTION = r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)((?: (?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[A-Z]+\b))?)"
+CHOICES = r"(?<![\w-])--(task|threats) (classification|regression|labels|poison|white-box|linkability)\b"
 
 
 def as_arguments(message: str) -> str:
     """The message with the arguments of `memaudit.audit`: `rows=` for `--rows`, `groups` for `--group`."""
-    return OPTION.sub(_argument, CHOICES.sub(r"--\1 '\2'", message))
+    chosen = outside_names(CHOICES, lambda found: f"--{found[1]} '{found[2]}'", message)
+    return outside_names(OPTION, _argument, chosen)
 
 
 def given(arguments: Mapping[str, Any]) -> dict[str, Any]:

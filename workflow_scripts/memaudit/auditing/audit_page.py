@@ -77,7 +77,7 @@ def _of_summary(summary: Summary) -> dict[str, Any]:
         "compared": [one for one in summary.adversaries if one.records == "members" and _tested(one)],
         "targets": [one for one in summary.adversaries if one.records == "targets"],
         "alike": {one.model: one for one in summary.adversaries if one.records == "main alike"},
-        "axis": score_axis([one.exposure for one in summary.exposed]),
+        "axis": score_axis([one.vulnerability for one in summary.exposed]),
         "controls": CONTROLS,
         "measures": MEASURES,
         "methods": METHODS,

@@ -1,5 +1,6 @@
 """A finished audit's results and settings, read from its folder without running anything."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,7 +72,13 @@ def read(folder: str | Path) -> FinishedAudit:
     except (yaml.YAMLError, UnicodeError):
         raise AuditError(f"{name}: its {config.name} is damaged; audit the table again") from None
     facts = read_json(path / FACTS) if (path / FACTS).is_file() else {}
-    return FinishedAudit(path, summary, read_table(path / "risk.parquet"), read_config, facts)
+    risk = read_table(path / "risk.parquet").rename(columns=_present)
+    return FinishedAudit(path, summary, risk, read_config, facts)
+
+
+def _present(column: str) -> str:
+    """The name of a column of risk.parquet, which earlier versions called `exposure` or `belief_...`."""
+    return "vulnerability" if column == "exposure" else re.sub("^belief_", "posterior_", column)
 
 
 def _flat(one: Any, key: str) -> dict[str, Any]:

@@ -74,50 +74,62 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, scra
     raw = scratch / "raw.parquet"
     origin = fetch(source_file.source_entry(linked, request.encoding, request.delimiter), raw, scratch)
     _named(request, origin["columns"], chosen)
-    unused = {name for name, column in (chosen or {}).items() if not column["use"]} | set(request.drop)
-    _narrow(len({*origin["columns"]} - unused - {request.target, request.group}))
-    types = {name: column["type"] for name, column in (chosen or {}).items()}
+    roles = _roles(request, origin, chosen or {})
+    _narrow(len({*origin["columns"]} - {*roles.drop, request.target, request.group}))
+    with connect(scratch) as connection:
+        readings = read_table(connection, raw, roles, _choices(request, roles, origin, chosen or {}), request.task)
+        features, _ = infer(connection, replace(roles, types=dict(readings.codes) | dict(roles.types)))
+        read = read_target(connection, request.target, roles.missing, readings.task, request.merge_rare)
+        rows = _rows(connection, request, origin, read.expression)
+        with typed_slices(connection, features, safe_names(origin["columns"]), read.expression, scratch) as cells:
+            omitted = _omitted(connection, cells, features, readings, chosen, roles.types)
+            kept = [column for column in features if column.source not in omitted]
+            _readable(request, kept, omitted)
+            constant = cells.constant(connection)
+            taken = _copy(connection, request, cells, kept, read.expression, scratch / "table.parquet")
+    earlier = {name: column["left_out"] for name, column in (chosen or {}).items() if column["left_out"]}
+    omitted |= {name: earlier.get(name, "by your choice") for name in roles.drop}
+    return (
+        _described(request, origin, features, omitted)
+        | {"task": read.description, "kind": read.kind, "classes": read.classes, "rare": dict(read.rare)}
+        | rows
+        | {
+            "taken": taken,
+            "readings": dict(readings.remarks),
+            "constant": [column.source for column in kept if column.source in constant],
+        }
+    )
+
+
+def _roles(request: Request, origin: Mapping[str, Any], chosen: Mapping[str, Mapping[str, Any]]) -> Roles:
+    """What each column is by the request and by the user's schema, `chosen`."""
+    unused = {name for name, column in chosen.items() if not column["use"]} | set(request.drop)
+    types = {name: column["type"] for name, column in chosen.items()}
     types |= dict.fromkeys(request.categorical, "categorical")
-    marks = (*MISSING, *request.missing)
-    roles = Roles(
+    return Roles(
         task=CLASSIFICATION,
         target=request.target,
         types={name: kind for name, kind in types.items() if name not in unused},
         drop=sorted(unused - {request.target, request.group}),
-        missing=marks,
+        missing=(*MISSING, *request.missing),
         group=request.group,
         typed=origin["typed"],
     )
-    with connect(scratch) as connection:
-        readings = read_table(connection, raw, roles, _choices(request, roles, origin, chosen or {}), request.task)
-        features, _ = infer(connection, replace(roles, types=dict(readings.codes) | dict(roles.types)))
-        read = read_target(connection, request.target, marks, readings.task, request.merge_rare)
-        target = read.expression
-        with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
-        _enough(min(with_target, request.rows), with_target >= FEWEST_ROWS)  # before the copy, which is slow
-        lone = lone_rows(connection, request, marks)
-        others = [name for name in origin["columns"] if name != request.target]
-        owners = {} if request.group else persons(connection, others, marks)
-        rename = safe_names(origin["columns"])
-        with typed_slices(connection, features, rename, target, scratch) as cells:
-            omitted = _omitted(connection, cells, features, readings, chosen, types)
-            kept = [column for column in features if column.source not in omitted]
-            _readable(request, kept, omitted)
-            constant = cells.constant(connection)
-            taken = _copy(connection, request, cells, kept, target, scratch / "table.parquet")
-    earlier = {name: column["left_out"] for name, column in (chosen or {}).items() if column["left_out"]}
-    omitted |= {name: earlier.get(name, "by your choice") for name in sorted(unused)}
-    return _described(request, origin, features, omitted) | {
+
+
+def _rows(connection: Any, request: Request, origin: Mapping[str, Any], target: str) -> dict[str, Any]:
+    """Facts of the rows: how many have no target, and whose they are. Raises AuditError for too few with one.
+
+    target: its SQL.
+    """
+    with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
+    _enough(min(with_target, request.rows), with_target >= FEWEST_ROWS)  # before the copy, which is slow
+    marks = (*MISSING, *request.missing)
+    others = [name for name in origin["columns"] if name != request.target]
+    return {
         "without_target": origin["rows"] - with_target,
-        "taken": taken,
-        "lone": lone,
-        "persons": owners,
-        "task": read.description,
-        "kind": read.kind,
-        "classes": read.classes,
-        "rare": dict(read.rare),
-        "readings": dict(readings.remarks),
-        "constant": [column.source for column in kept if column.source in constant],
+        "lone": lone_rows(connection, request, marks),
+        "persons": {} if request.group else persons(connection, others, marks),
     }
 
 

@@ -1,6 +1,7 @@
 """Messages of the library's readers of tables, with the options of the command in place of keys of a config."""
 
 import re
+from collections.abc import Callable
 
 # What the readers of tables in `data` tell the author of a catalogue, and what the owner of a table can do.
 REMEDIES = {
@@ -18,10 +19,18 @@ REMEDIES = {
     r"set `delimiter`": "set --delimiter",
     r"set `encoding` of its source": "set --encoding",
 }
+# A name from a table as `repr` writes it; an apostrophe within a word begins none.
+QUOTED = r"""(?<!\w)(?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""
 
 
 def as_options(message: str) -> str:
     """The message with the options of `./memaudit audit`."""
     for key, option in REMEDIES.items():
-        message = re.sub(key, option, message, flags=re.DOTALL)
+        message = outside_names(key, lambda found, option=option: found.expand(option), message)
     return message
+
+
+def outside_names(pattern: str, replaced: Callable[[re.Match[str]], str], message: str) -> str:
+    """The message with what a pattern finds replaced, but for names in quotation marks, which stay as they are."""
+    either = re.compile(f"(?:{pattern})|{QUOTED}", re.DOTALL)
+    return either.sub(lambda found: found[0] if found["quoted"] else replaced(found), message)

@@ -121,16 +121,16 @@ def _risk(summary: Summary) -> Criterion:
         findings.append(
             Finding(
                 measure=f"Maximum: vulnerability score of row {first.row}, in standard deviations",
-                value=first.exposure,
+                value=first.vulnerability,
                 power=SELECTED,
             )
         )
-        rate, belief = max(first.beliefs.items(), key=lambda one: float(one[0]))
+        rate, posterior = max(first.posteriors.items(), key=lambda one: float(one[0]))
         findings.append(
             Finding(
                 measure=f"Maximum: probability that this adversary gives the membership of row {first.row}, from "
                 f"{100 * float(rate):g} % before",
-                value=Value(estimate=belief, null=float(rate)),
+                value=Value(estimate=posterior, null=float(rate)),
                 power="calibrated; no interval is estimated",
             )
         )

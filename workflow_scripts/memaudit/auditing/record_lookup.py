@@ -26,16 +26,16 @@ def described(audit: FinishedAudit, line: dict[str, Any]) -> list[str]:
     low, high = line["low"], line["high"]
     interval = f" [{low:.2f}, {high:.2f}]" if math.isfinite(low) and math.isfinite(high) else " (no interval)"
     shows = "its presence shows" if line["shows"] else "it is not shown that its presence changes the answers"
-    rates = {name.removeprefix("belief_"): one for name, one in line.items() if name.startswith("belief_")}
-    beliefs = [
+    rates = {name.removeprefix("posterior_"): one for name, one in line.items() if name.startswith("posterior_")}
+    posteriors = [
         f"  if {100 * float(rate):g} of 100 candidates are in the data, the adversary's membership probability for it "
         f"is {one:.3f} on average when it is"
         for rate, one in rates.items()
     ]
     return [
         f"row {int(line['row'])}: rank {int(line['rank'])} of {len(audit.risk)} rated records (1: the most vulnerable)",
-        f"  vulnerability score {line['exposure']:.2f}{interval}: {shows}",
-        *beliefs,
+        f"  vulnerability score {line['vulnerability']:.2f}{interval}: {shows}",
+        *posteriors,
     ]
 
 

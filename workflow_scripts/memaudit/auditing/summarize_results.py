@@ -310,16 +310,16 @@ def tuned(results: pd.DataFrame, outcomes: pd.DataFrame) -> list[Tuned]:
 
 def exposed(risk: pd.DataFrame, most: int) -> list[Exposed]:
     """The most vulnerable records; most: their number."""
-    rates = [column for column in risk if column.startswith("belief_")]
+    rates = [column for column in risk if column.startswith("posterior_")]
     return [
         Exposed(
             row=int(line["row"]),
             id=line["id"],
-            exposure=Value(
-                **{"estimate": line["exposure"], "null": 0.0}
+            vulnerability=Value(
+                **{"estimate": line["vulnerability"], "null": 0.0}
                 | {key: None if pd.isna(line[key]) else line[key] for key in ("low", "high")}
             ),
-            beliefs={rate.removeprefix("belief_"): float(line[rate]) for rate in rates},
+            posteriors={rate.removeprefix("posterior_"): float(line[rate]) for rate in rates},
             shows=bool(line["shows"]),
         )
         for line in _lines(risk.head(most))

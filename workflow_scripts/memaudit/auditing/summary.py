@@ -6,7 +6,7 @@ python -m memaudit.auditing.summary    write the schema
 import json
 from typing import Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing.inference_parts import Inference
@@ -234,9 +234,14 @@ class Exposed(Part):
 
     row: int
     id: str
-    exposure: Value = Field(description="vulnerability score: posterior effect size of the record's presence")
-    beliefs: dict[str, float] = Field(
-        description="by base rate: mean calibrated posterior membership probability when it is in the data"
+    # Audits of earlier versions, which are compared with later ones, have the second names.
+    vulnerability: Value = Field(
+        validation_alias=AliasChoices("vulnerability", "exposure"),
+        description="vulnerability score: posterior effect size of the record's presence",
+    )
+    posteriors: dict[str, float] = Field(
+        validation_alias=AliasChoices("posteriors", "beliefs"),
+        description="by base rate: mean calibrated posterior membership probability when it is in the data",
     )
     shows: bool = Field(description="the interval of the vulnerability score excludes 0")
 

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping
 
 from memaudit.common.errors import printable
 
+SHOWN = 40  # most columns of a table that are listed
+WIDEST = 40  # letters of a name
+
 
 def alike(remarks: Mapping[str, str]) -> list[str]:
     """Lines for readers: each remark with all columns that it is made on; remarks: by column."""
@@ -16,6 +19,14 @@ def alike(remarks: Mapping[str, str]) -> list[str]:
     for name, remark in remarks.items():
         columns.setdefault(remark, []).append(repr(name))
     return [f"{', '.join(names)}: {remark}" for remark, names in columns.items()]
+
+
+def listed(texts: Mapping[str, str]) -> list[str]:
+    """A line for each of the first columns, its name and its text, and one that counts the others; texts: by column."""
+    names = {name: repr(name)[:WIDEST] for name in list(texts)[:SHOWN]}
+    width = max(map(len, names.values()))
+    lines = [f"{shown:{width}}  {texts[name]}" for name, shown in names.items()]
+    return lines + ([f"... and {len(texts) - SHOWN} more"] if len(texts) > SHOWN else [])
 
 
 def show(lines: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictInt
 
 from memaudit.common.tar_members import is_archive
+from memaudit.config.chance_memorized import chance_faults
 from memaudit.config.field_types import Adapter, Checksum, Count, Fraction, Name, Positive, Section, Share
 from memaudit.config.name_checks import hint, licence_faults, unknown
 from memaudit.config.release_section import Text
@@ -232,12 +233,19 @@ def predict_faults(predict: Predict, own: Own | None, shared: SharedKeys) -> Ite
     for key in ("cases", "thresholds", "fpr", "tpr"):
         if len(set(values := getattr(predict, key))) < len(values):
             yield f"predict/{key}: a value stands twice"
-    if own and own.case and own.predictor != "psmi":
+    if own:
+        yield from _own_faults(own, predict)
+
+
+def _own_faults(own: Own, predict: Predict) -> Iterator[str]:
+    if own.case and own.predictor != "psmi":
         yield "own/case: learned predictors were measured in many settings; set it to null, or own/predictor to psmi"
-    if own and own.predictor == "learned" and not own.classes:
+    if own.predictor == "learned" and not own.classes:
         yield "own/classes: this learned predictor reads `logits`; name the classes in their order"
-    if own and own.case and own.case not in predict.cases:
+    if own.case and own.case not in predict.cases:
         yield f"own/case: {own.case!r} is none of predict/cases{hint(own.case, predict.cases)}"
+    elif own.case and own.case in predict.settings:
+        yield from chance_faults(own.case, predict.settings[own.case].models, predict.memorized)
 
 
 def _data_faults(where: str, setting: Setting, shared: SharedKeys) -> Iterator[str]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from memaudit.common.arrays import Array, Array32
 from memaudit.common.errors import AuditError
+from memaudit.common.unreadable_texts import unreadable_texts
 
 DAY = np.timedelta64(1, "D")
 
@@ -36,12 +37,9 @@ def encode(
     missing values and unknown categories become NaN. Text becomes its place in the list of `vocabulary`, for a model
     that reads text. Raises AuditError for text columns otherwise, for unknown classes, and for numbers beyond float32.
     """
-    texts = [column["name"] for column in schema["columns"] if column["type"] == "text"]
+    texts = [column for column in schema["columns"] if column["type"] == "text"]
     if texts and not reads_text:
-        raise AuditError(
-            f"column {', '.join(map(repr, texts))} holds texts that are no categories, which this model cannot read; "
-            "`drop` it in the catalogue"
-        )
+        raise unreadable_texts(schema, texts)
     features = [_numbers(records[column["name"]], column) for column in schema["columns"]]
     for column, numbers in zip(schema["columns"], features, strict=True):
         if (np.abs(numbers) > np.finfo(np.float32).max).any():

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from memaudit.common.errors import AuditError
+from memaudit.common.screen_lines import alike
 from memaudit.data import text_columns
 from memaudit.data.column_readings import CODES, DATE, NUMERIC, Choices, Reading, read_columns
 from memaudit.data.column_schema import COLUMNS_PER_QUERY, Column, Roles, check_roles, cleaned, infer
@@ -67,7 +68,7 @@ def read_features(
     left_out = numbering_rows(connection, detected)
     features = [column for column in found if column.source not in left_out]
     if not features:
-        raise AuditError(f"no features are left: {described(left_out)[0]}; a type of a column under `types` keeps it")
+        raise AuditError(f"no features are left: {alike(left_out)[0]}; a type of a column under `types` keeps it")
     texts = {column.source: column.value for column in detected if column.type == "text"}
     why = text_columns.reasons(connection, "raw", texts, readings.codes)
     return ReadTable(features, target, left_out, why, readings.remarks, readings.task)
@@ -130,14 +131,6 @@ def numbering(connection: DuckDBPyConnection, table: str, numbers: Mapping[str, 
         for name, one in whole.items()
     }
     return {name: NUMBERS_ROWS for name, count in distinct.items() if count == rows}
-
-
-def described(remarks: Mapping[str, str]) -> list[str]:
-    """Lines for readers: each remark with all columns that it is made on."""
-    alike: dict[str, list[str]] = {}
-    for name, remark in remarks.items():
-        alike.setdefault(remark, []).append(ascii(name))
-    return [f"{', '.join(names)}: {remark}" for remark, names in alike.items()]
 
 
 def _of_native(name: str, kind: str) -> Reading:

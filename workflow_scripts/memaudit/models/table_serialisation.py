@@ -15,6 +15,7 @@ from transformers import PreTrainedTokenizerBase
 
 from memaudit.common.arrays import Array32
 from memaudit.common.errors import AuditError
+from memaudit.common.unreadable_texts import unreadable_texts
 
 FORMS = {"template": ("The {} is {}.", " "), "list": ("- {}: {}", "\n")}  # of a cell; separator of cells
 UNKNOWN = "Nothing is known."
@@ -140,12 +141,9 @@ class Prompter:
 
 def readable(schema: Mapping[str, Any]) -> None:
     """Raise AuditError if a column is free text without a list of its values, which an encoded table does not hold."""
-    for column in schema["columns"]:
-        if column["type"] == "text" and not column.get("categories"):
-            raise AuditError(
-                f"column {column['name']!r} holds texts that are no categories, which this model cannot read; "
-                "`drop` it in the catalogue"
-            )
+    texts = [column for column in schema["columns"] if column["type"] == "text" and not column.get("categories")]
+    if texts:
+        raise unreadable_texts(schema, texts)
 
 
 def texts(column: Mapping[str, Any], values: Array32) -> list[str | None]:

@@ -143,11 +143,11 @@ def settings(table: pd.DataFrame) -> Figure:
 def risk_map(table: pd.DataFrame) -> Figure:
     """Vulnerability score of each record against its neighbour distance, a panel per data set, a colour per class.
 
-    table: rows of metrics distance, a rank in (0, 1], and exposure, with keys dataset, point, class. More than seven
-    classes have a colour bar in place of the legend.
+    table: rows of metrics distance, a rank in (0, 1], and vulnerability, with keys dataset, point, class. More than
+    seven classes have a colour bar in place of the legend.
     """
     points = _paired(
-        table, "attacks_risk_map", ["dataset", "point", "class"], {"metric": "distance"}, {"metric": "exposure"}
+        table, "attacks_risk_map", ["dataset", "point", "class"], {"metric": "distance"}, {"metric": "vulnerability"}
     )
     few = points.groupby("dataset")["class"].transform("nunique") <= len(COLOURS)
     looks = shared_panels.looks(sorted(points["class"][few].unique()))

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,21 @@ TAG = re.compile(r"<[A-Za-z/!?]")
 TEXT = str.maketrans({"<": "&lt;", ">": "&gt;"})
 
 
-def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | None = None) -> None:
+def write(
+    table: pd.DataFrame,
+    path: str | Path,
+    layout: Mapping[str, Any] | None = None,
+    readable: Mapping[str, Callable[[str], str]] | None = None,
+) -> None:
     """Write `path`.csv, `path`.md and `path`.tex. Names from data are escaped; missing values: empty or a dash.
 
-    A layout (see `arrange`) selects results and arranges them in Markdown and LaTeX; the CSV has one result per row.
+    A layout (see `arrange`) selects results and arranges them in Markdown and LaTeX, with values of the keys `readable`
+    in words for readers; the CSV has one result per row, and the keys as they are.
     """
     table = chosen(_marked(table) if layout else table, (layout or {}).get("where"))
     arranged = arrange(table, **layout) if layout else table
+    for key in [key for key in readable or {} if layout and key in layout["rows"] and key in arranged]:
+        arranged[key] = arranged[key].map(readable[key])
     cells = [[cell(value) for value in row] for row in arranged.itertuples(index=False)]
     head = [str(name) for name in arranged.columns]
     numeric = [pd.api.types.is_numeric_dtype(kind) for kind in arranged.dtypes]

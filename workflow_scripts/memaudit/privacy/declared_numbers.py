@@ -10,9 +10,12 @@ from duckdb import DuckDBPyConnection
 
 from memaudit.common.cell_notations import SEPARATORS
 from memaudit.common.errors import AuditError
-from memaudit.data.cell_shapes import normalised, number
+from memaudit.data.cell_shapes import BLANKS, normalised, number
 from memaudit.data.column_schema import cleaned
 from memaudit.data.duckdb_engine import literal
+
+# Blank, no-break space and narrow no-break space may group thousands; tabs, line ends and other blanks do not.
+NO_GROUPING = "".join(sign for sign in BLANKS if sign not in "\u00a0\u202f")
 
 
 def described(decimal: str | None) -> str:
@@ -47,7 +50,9 @@ def _declared(text: str, decimal: str) -> str:
     form = f"[-+]?(([0-9]+|{grouped})([{decimal}][0-9]*)?|[{decimal}][0-9]+)([eE][-+]?[0-9]{{1,3}})?"
     cell = normalised(text)
     plain = f"replace(regexp_replace({cell}, '[^0-9{decimal}eE+-]', '', 'g'), '{decimal}', '.')"
-    return f"CASE WHEN regexp_full_match({cell}, {literal(form)}) THEN try_cast({plain} AS DOUBLE) END"
+    # The cell as it is, since all kinds of blanks are one in a normalised one.
+    broken = f"regexp_matches(trim({text}, {literal(BLANKS + ' ')}), {literal(f'[{NO_GROUPING}]')})"
+    return f"CASE WHEN regexp_full_match({cell}, {literal(form)}) AND NOT {broken} THEN try_cast({plain} AS DOUBLE) END"
 
 
 def _remedy(decimal: str | None) -> str:

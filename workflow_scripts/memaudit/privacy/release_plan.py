@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from memaudit.common.errors import AuditError
+from memaudit.common.screen_lines import listed
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.declared_numbers import described
 from memaudit.privacy.public_facts import Column, Public
 from memaudit.privacy.tabpate_release import Plan, Settings
-
-SHOWN = 40  # most columns that are printed
 
 
 def most_labels(plan: Plan, settings: Settings, public: Public) -> int:
@@ -66,10 +65,7 @@ def columns_in_lines(public: Public, reading: Mapping[str, Any]) -> list[str]:
     roles |= {reading["target"]: f"{_read(public.target, numbers)}, the target"}
     roles |= {reading["group"]: "the protected unit"} if reading["group"] else {}
     roles |= dict.fromkeys(reading["drop"], "left out: `drop`")
-    shown = list(roles.items())[:SHOWN]
-    width = min(40, max(len(repr(name)) for name, _ in shown))
-    more = [f"... and {len(roles) - SHOWN} more"] if len(roles) > SHOWN else []
-    return [*(f"{name!r:{width}}  {role}" for name, role in shown), *more]
+    return listed(roles)
 
 
 def _read(column: Column, numbers: str) -> str:

@@ -12,6 +12,7 @@ FETCHED = {
     "models_fetch_checkpoint": ("models", "checkpoints"),
     "ltmia_fetch_model": ("language_models", "language models"),
 }
+SINGLE = {"tables": "table", "corpora": "corpus", "checkpoints": "checkpoint", "language models": "language model"}
 REMOTE = ("openml", "url", "hub")
 WIDTHS = (2, 4)  # bytes of a stored weight: half and full precision
 
@@ -36,9 +37,12 @@ def downloads(config: Mapping[str, Any], sizes: Mapping[str, Mapping[str, Any]])
 
 def told(found: Mapping[str, float]) -> str:
     """`29 tables and 7 checkpoints`, with the size of the weights that are known; empty if nothing is fetched."""
-    *others, last = [""] + [f"{count} {kind}" for kind, count in found.items() if kind != "weights"]
+    counts = {kind: int(count) for kind, count in found.items() if kind != "weights"}
+    *others, last = [""] + [f"{count:,} {kind if count > 1 else SINGLE[kind]}" for kind, count in counts.items()]
     kinds = " and ".join(filter(None, [", ".join(filter(None, others)), last]))
     if not found["weights"]:
         return kinds
-    least, most = (f"{width * found['weights'] / 1e9:,.0f}" for width in WIDTHS)
-    return f"{kinds} ({found['weights'] / 1e9:,.1f} billion weights: {least} GB in half precision, {most} in full)"
+    weights = found["weights"]
+    number, unit, size = ("billion", "GB", 1e9) if weights >= 1e9 else ("million", "MB", 1e6)
+    least, most = (f"{width * weights / size:,.0f}" for width in WIDTHS)
+    return f"{kinds} ({weights / size:,.1f} {number} weights: {least} {unit} in half precision, {most} in full)"

@@ -33,7 +33,8 @@ class Views:
 
     tables, figures: title, caption and files of each, with its layout or with values of the keys that it shows;
     headlines: files and sentences; claims: files that the paper's claims rest on; drawings: names of the figures that
-    one job draws, those of results that the same jobs make; drawn_by: module of the functions that draw them.
+    one job draws, those of results that the same jobs make; drawn_by: module of the functions that draw them; words:
+    module that puts values of the tables' keys into words, None where they stand as they are.
     """
 
     study: dict[str, Any]
@@ -41,6 +42,7 @@ class Views:
     figures: dict[str, dict[str, Any]]
     drawings: dict[str, list[str]]
     drawn_by: str
+    words: str | None
     headlines: dict[str, Any] | None
     claims: list[str]
 
@@ -123,6 +125,7 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
         figures=figures,
         drawings=_drawings(study, {name: file.figures[name].results for name in figures}),
         drawn_by=f"memaudit.plotting.{study.name}_figures",
+        words=file.words and f"memaudit.plotting.{file.words}",
         headlines=file.headlines
         and {
             "files": _files(file.headlines.results, study),

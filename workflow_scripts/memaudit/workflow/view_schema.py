@@ -87,13 +87,17 @@ class Headlines(Strict):
 
 
 class StudyFile(Strict):
-    """config/views/<study>.yaml. columns: keys of the results that layouts, `where` and sentences may name."""
+    """config/views/<study>.yaml. columns: keys of the results that layouts, `where` and sentences may name.
+
+    words: module of memaudit/plotting whose READABLE puts values of keys into words for readers.
+    """
 
     title: str
     question: str
     paper: Paper | None
     thresholds: list[str]
     columns: list[str]
+    words: Literal["attack_labels"] | None = None
     texts: dict[str, str] = {}
     facts: dict[str, Facts] = {}
     tables: dict[str, Table]

@@ -8,8 +8,8 @@ from memaudit.auditing.summary import Value
 
 def test_rows_are_named_and_filled_where_the_presence_shows():
     shown = a_summary().exposed[0]
-    hidden = shown.model_copy(update={"row": 4, "exposure": value(1, -1, 3, 0.0), "shows": False})
-    alone = shown.model_copy(update={"row": 5, "exposure": Value(estimate=1.0), "shows": False})
+    hidden = shown.model_copy(update={"row": 4, "vulnerability": value(1, -1, 3, 0.0), "shows": False})
+    alone = shown.model_copy(update={"row": 5, "vulnerability": Value(estimate=1.0), "shows": False})
     one = record_strip([shown, hidden, alone], 400, 3)
     assert [one.drawing.count(f'<circle class="{paint}"') for paint in ("dot", "ring")] == [1, 2]
     assert one.drawing.count('class="whisker"') == 2

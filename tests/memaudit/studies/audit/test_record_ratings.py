@@ -66,10 +66,10 @@ def test_presence_interval_and_posterior_never_contradict_each_other(regime, con
     table = rated(members, threats=threats)
     above, below, shows = table["low"] > 0, table["high"] < 0, table["shows"]
     assert (shows == (above | below)).all()
-    assert (table.loc[~shows, "belief_0.5"] < 0.95).all()
+    assert (table.loc[~shows, "posterior_0.5"] < 0.95).all()
     # Members of equally many contexts: who shows has a higher score and posterior than who does not.
     if above.any() and not shows.all():
-        assert table.loc[above, "belief_0.5"].min() >= table.loc[~shows, "belief_0.5"].max()
+        assert table.loc[above, "posterior_0.5"].min() >= table.loc[~shows, "posterior_0.5"].max()
 
 
 @pytest.mark.parametrize("threats", [["probabilities"], ["labels"]], ids=["probabilities", "labels"])
@@ -102,7 +102,7 @@ def test_the_list_of_a_label_adversary_is_of_labels():
     sure = members.assign(logits=members.logits + 50.0 * members.logits * (members.logits > 0))
     by_labels = [rated(one, threats=["labels"]).drop(columns="id") for one in (members, sure)]
     pd.testing.assert_frame_equal(*by_labels)
-    assert not np.allclose(rated(members)["exposure"], rated(sure)["exposure"])
+    assert not np.allclose(rated(members)["vulnerability"], rated(sure)["vulnerability"])
 
 
 def test_as_many_records_are_compared_as_are_listed():
@@ -125,11 +125,11 @@ def test_a_planted_record_ranks_first_and_only_the_first_row_of_an_id_counts():
     table = rated(members, located)
     assert (table["id"][0], table["row"][0], table["rank"][0]) == (ids[4], 5, 1)
     assert table["shows"][0]
-    assert table["exposure"].is_monotonic_decreasing
+    assert table["vulnerability"].is_monotonic_decreasing
     assert sorted(table["row"]) == list(range(1, MEMBERS + 1))
-    assert (table["low"] <= table["exposure"]).all()
-    assert (table["exposure"] <= table["high"]).all()
-    assert (table["belief_0.1"] < table["belief_0.5"]).all()
+    assert (table["low"] <= table["vulnerability"]).all()
+    assert (table["vulnerability"] <= table["high"]).all()
+    assert (table["posterior_0.1"] < table["posterior_0.5"]).all()
 
 
 def test_calibrated_posteriors_are_closer_to_the_share_of_members():

@@ -13,10 +13,11 @@ LEFT, RIGHT, TOP, STEP = 62.0, 350.0, 20.0, 16.0
 def record_strip(exposed: Sequence[Exposed], rated: int, showing: int) -> Picture:
     """Vulnerability scores of the listed records with their intervals; showing: of all rated ones, those that show."""
     picture = Picture("strip", "Vulnerability scores with their intervals")
-    scored = [one for one in exposed if one.exposure.estimate is not None]
+    scored = [one for one in exposed if one.vulnerability.estimate is not None]
     if not scored:
         return picture.without("no record has a vulnerability score")
-    ends = [end for one in scored for end in (one.exposure.estimate, one.exposure.low, one.exposure.high)]
+    scores = [one.vulnerability for one in scored]
+    ends = [end for score in scores for end in (score.estimate, score.low, score.high)]
     known_ends = [end for end in ends if end is not None]
     bottom = TOP + STEP * len(scored)
     plane = Plane(
@@ -28,7 +29,7 @@ def record_strip(exposed: Sequence[Exposed], rated: int, showing: int) -> Pictur
         line(plane.x(0), TOP - 6, plane.x(0), bottom, "null", stroke_dasharray="4 3"),
     ]
     for place, one in enumerate(scored):
-        y, value = TOP + STEP * (place + 0.5), one.exposure
+        y, value = TOP + STEP * (place + 0.5), one.vulnerability
         parts.append(label(f"row {one.row}", LEFT - 8, y + 4, "end"))
         if known(value):
             parts.append(line(plane.x(value.low), y, plane.x(value.high), y, "whisker"))

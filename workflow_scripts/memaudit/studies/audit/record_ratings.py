@@ -32,9 +32,9 @@ def rate(
 ) -> pd.DataFrame:
     """One line for each record, the most vulnerable first.
 
-    Columns: id; `row` of the table; `exposure`: the vulnerability score (an effect size) with its credible interval
+    Columns: id; `row` of the table; `vulnerability`: the score, an effect size, with its credible interval
     `low` and `high`, which holds for the records at the top, too; `shows`: whether this interval excludes 0;
-    `belief_...`: calibrated posterior membership probability from each base rate; rank. members: score matrix of the
+    `posterior_...`: calibrated posterior membership probability from each base rate; rank. members: score matrix of the
     members; located: columns id and row, of which the first row of an id counts; threats: what the adversary reads;
     scores: (model, record) of the strongest score, behind the posteriors.
 
@@ -44,13 +44,13 @@ def rate(
     signals, membership = audit_attacks.signals(members, threats), members.design.values
     population = Population.fit(signals, membership, rng, members.unit.values)
     table = pd.DataFrame({"id": members.record.values}).merge(located.drop_duplicates("id"), on="id", how="left")
-    table[["exposure", "low", "high"]] = population.intervals(signals, membership)
+    table[["vulnerability", "low", "high"]] = population.intervals(signals, membership)
     table["shows"] = (table["low"] > 0) | (table["high"] < 0)
     ratios = calibrated_ratios(scores, membership, rng)
     posteriors = member_posteriors(ratios, signals, membership, population, base_rates, rng)
     for base_rate, posterior in zip(base_rates, posteriors.T, strict=True):
-        table[f"belief_{base_rate:g}"] = posterior
-    table = table.sort_values("exposure", ascending=False, kind="stable", ignore_index=True)
+        table[f"posterior_{base_rate:g}"] = posterior
+    table = table.sort_values("vulnerability", ascending=False, kind="stable", ignore_index=True)
     return table.assign(rank=np.arange(1, len(table) + 1))
 
 
