@@ -1,6 +1,5 @@
 """What the tests of other engines than Slurm share: the Python that has their plugins."""
 
-
 import pytest
 from conftest import PROJECT
 

@@ -79,7 +79,9 @@ def test_a_job_that_is_ended_for_its_memory_is_submitted_again_with_twice_as_muc
     assert running.returncode == 0, printed + logs
     # Key and table were made where Snakemake runs.
     submitted = (pbs / "submitted").read_text().splitlines()
-    asked = [re.search(r"-N (\w+) .*ncpus=(\d+):mem=(\d+)mb:ngpus=(\d+) -l walltime=(\d+) ", line) for line in submitted]
+    asked = [
+        re.search(r"-N (\w+) .*ncpus=(\d+):mem=(\d+)mb:ngpus=(\d+) -l walltime=(\d+) ", line) for line in submitted
+    ]
     rule = "data_deduplicate_table"
     assert [one.groups() for one in asked] == [(rule, "1", mem, "0", "7200") for mem in ("4000", "8000")]
     assert read_json(tmp_path / f"results/smoke/provenance/{rule}/wine.json")["rule"] == rule

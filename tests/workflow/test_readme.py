@@ -12,7 +12,7 @@ import pytest
 import yaml
 from conftest import PROJECT
 
-from memaudit.auditing import command_line
+from memaudit.auditing import audit_options
 from workflow.conftest import SNAKEMAKE, Checkout
 
 pytestmark = [pytest.mark.xdist_group("readme"), pytest.mark.usefixtures("warm_jobs")]
@@ -67,7 +67,7 @@ def test_every_command_of_the_readme_can_be_planned(checkout):
             done = planned(words, checkout.folder)
             assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     (audit,) = (words for words in found if words[0] == "./memaudit")
-    assert command_line._parser().parse_args(audit[1:]).target == "churn"
+    assert audit_options.parser().parse_args(audit[1:]).target == "churn"
     # They are run in tests/workflow/test_wheel.py, with the same options.
     assert {words[1] for words in found if words[0] == "memaudit"} == {"init", "run"}
 
