@@ -44,6 +44,15 @@ help: ## list the targets
 .venv-synth: .venv-synth/complete ## the environment of the AIM and MST synthesizers, which need an older NumPy
 .venv-deployed: .venv-deployed/complete ## the environment of TabDPT and Mitra, which need an older huggingface_hub and pandas
 .venv-site: .venv-site/complete
+.venv-engines: .venv-engines/complete ## .venv with the executors of profiles/cluster-generic and profiles/kubernetes, for their tests
+.venv-engines/complete: .venv/installed pyproject.toml
+	@echo "memaudit: making .venv-engines from the extras of pyproject.toml"
+	@rm -rf .venv-engines && $(BIN)/python -m venv .venv-engines
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >$$(echo .venv-engines/lib/*/site-packages)/environment.pth
+	@.venv-engines/bin/pip install --quiet --disable-pip-version-check --editable ".[cluster-generic,kubernetes]" >.venv-engines/install.log 2>&1 || { \
+	  grep -m1 '^ERROR' .venv-engines/install.log >&2; rm -rf .venv-engines; \
+	  echo "memaudit: a package of the extras cannot be installed; check the network or the package index and run again" >&2; exit 1; }
+	@touch $@
 SIZE_.venv := 2.5 GB; a few minutes$(,) more on a slow network or a busy machine
 SIZE_.venv-synth := 0.7 GB; a minute$(,) more on a slow network or a busy machine
 SIZE_.venv-deployed := 1.9 GB; a few minutes$(,) more on a slow network or a busy machine
@@ -215,5 +224,5 @@ lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins
 
 clean: ## say what can be removed, remove nothing
 	@echo "These can be made again and are safe to remove (results of your own tables are yours to judge):"; \
-	for path in .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site; do [ -e $$path ] && du -sh $$path; done; \
-	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site"
+	for path in .venv .venv-synth .venv-deployed .venv-site .venv-engines .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site; do [ -e $$path ] && du -sh $$path; done; \
+	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .venv-engines .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site"
