@@ -148,3 +148,10 @@ def test_parameters_of_every_recipe_are_json(project):
     found = re.findall(r"--params\s+'([^']*)'", recipes)
     assert len(found) > 15
     assert all(isinstance(json.loads(params), dict) for params in found)
+
+
+def test_the_page_on_installing_states_the_sizes_that_make_prints(project):
+    printed = re.findall(r"^SIZE_(\S+) := (\S+ GB)", (project / "Makefile").read_text(), re.MULTILINE)
+    page = (project / "docs/install.md").read_text(encoding="utf-8")
+    assert len(printed) == 4
+    assert re.findall(r"^\| `(\.venv\S*)`.*? \| (\S+ GB) \|", page, re.MULTILINE) == printed

@@ -75,7 +75,9 @@ def test_every_command_of_the_readme_can_be_planned(checkout):
 @pytest.mark.parametrize("page", ["docs/own-table.md", "docs/cluster.md", "docs/run-the-studies.md"])
 def test_the_commands_of_a_page_that_needs_no_cluster_can_be_planned(checkout, page):
     for words in commands(page):
-        if words[0] == "snakemake" and not {"slurm", "--report", "plan"} & set(words):
+        # The profiles of clusters need their plug-ins: tests of their names plan with them.
+        left_out = {"slurm", "profiles/cluster-generic", "profiles/kubernetes", "--report", "plan"}
+        if words[0] == "snakemake" and not left_out & set(words):
             done = planned(words, checkout.folder)
             assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
 
