@@ -30,7 +30,7 @@ PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
   "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm soak test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish rejudge recommended verify clean
+.PHONY: help demo test test-slurm soak test-wheel test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish rejudge recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,16 @@ help: ## list the targets
 .venv-synth: .venv-synth/complete ## the environment of the AIM and MST synthesizers, which need an older NumPy
 .venv-deployed: .venv-deployed/complete ## the environment of TabDPT and Mitra, which need an older huggingface_hub and pandas
 .venv-site: .venv-site/complete
+.venv-engines: .venv-engines/complete ## .venv with the executors of profiles/cluster-generic and profiles/kubernetes, for their tests
+.venv-engines/complete: .venv/installed pyproject.toml
+	@echo "memaudit: making .venv-engines from the extras of pyproject.toml"
+	@rm -rf .venv-engines && $(BIN)/python -m venv .venv-engines
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >$$(echo .venv-engines/lib/*/site-packages)/environment.pth
+	@.venv-engines/bin/pip install --quiet --disable-pip-version-check --editable ".[cluster-generic,kubernetes]" >.venv-engines/install.log 2>&1 || { \
+	  grep -m1 '^ERROR' .venv-engines/install.log >&2; rm -rf .venv-engines; \
+	  echo "memaudit: a package of the extras cannot be installed; check the network or the package index and run again" >&2; exit 1; }
+	@touch $@
+# The sizes stand in docs/install.md, too.
 SIZE_.venv := 2.5 GB; a few minutes$(,) more on a slow network or a busy machine
 SIZE_.venv-synth := 0.7 GB; a minute$(,) more on a slow network or a busy machine
 SIZE_.venv-deployed := 1.9 GB; a few minutes$(,) more on a slow network or a busy machine
@@ -84,6 +94,9 @@ soak: .venv ## run the workflow on such a Slurm for MINUTES (120) while controll
 	@tests/install.sh slurm
 	$(BIN)/python -m pytest -m soak -s tests/slurm/test_soak.py
 	@$(BIN)/python -m memaudit.report.docs_pages
+
+test-wheel: .venv ## install the wheel in an empty environment, with its packages from the index, and run it (minutes)
+	$(BIN)/python -m pytest -m wheel tests/workflow/test_wheel.py
 
 test-browser: .venv ## look at the report of a smoke run in a headless Chromium; SCREENSHOTS=folder keeps the pictures
 	@tests/install.sh browser
@@ -215,5 +228,5 @@ lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins
 
 clean: ## say what can be removed, remove nothing
 	@echo "These can be made again and are safe to remove (results of your own tables are yours to judge):"; \
-	for path in .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site; do [ -e $$path ] && du -sh $$path; done; \
-	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site"
+	for path in .venv .venv-synth .venv-deployed .venv-site .venv-engines .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site; do [ -e $$path ] && du -sh $$path; done; \
+	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .venv-engines .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site"

@@ -46,7 +46,7 @@ class BuildWorkflow(build_py):
         for path in shipped():
             target = Path(self.build_lib, FOLDER, path)
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
+            shutil.copy(path, target)  # with its mode: a profile has a script
         # One library for scripts, rules and `import memaudit`: that beside the scripts, as in a checkout.
         Path(self.build_lib, "memaudit.pth").write_text(f"{FOLDER}/workflow_scripts\n", encoding="utf-8")
 

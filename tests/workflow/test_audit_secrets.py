@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from memaudit.auditing import command_line
+from memaudit.auditing import audit_options
 from workflow.conftest import Checkout
 
 pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.usefixtures("warm_jobs")]
@@ -116,7 +116,7 @@ def forms(word):
 
 def options():
     """Every option of the command, by its long name."""
-    audit = command_line._parser()._subparsers._group_actions[0].choices["audit"]
+    audit = audit_options.parser()._subparsers._group_actions[0].choices["audit"]
     return {action.option_strings[-1] for action in audit._actions if action.option_strings}
 
 

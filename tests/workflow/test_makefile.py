@@ -91,6 +91,7 @@ def test_help_names_every_target(folder):
         ".venv",
         ".venv-synth",
         ".venv-deployed",
+        ".venv-engines",
     ):
         assert target in printed
 
@@ -116,18 +117,28 @@ def test_published_tables_are_views(project):
 
 @pytest.mark.parametrize("command", ["make plan", "memaudit run"])
 def test_a_config_with_a_fault_is_one_line(project, tmp_path, command):
-    """Besides the one that Snakemake prints before it reads the workflow, and what make says of its recipe."""
+    """Besides what make says of its recipe."""
     (tmp_path / "mine.yaml").write_text("lira: {modells: 3}\n")
-    by = {
-        "make plan": ["make", "--assume-old", ".venv", "plan", f"CONFIG={tmp_path / 'mine.yaml'}"],
-        "memaudit run": [sys.executable, "-m", "memaudit", "run", "--configfile", str(tmp_path / "mine.yaml")],
-    }
-    done = subprocess.run(by[command], cwd=project, capture_output=True, text=True, check=False)
+    done = planned(project, command, tmp_path / "mine.yaml")
     assert done.returncode != 0
-    besides = re.compile(r"Using workflow specific|make(\[\d+\])?: ")
-    told = [line for line in done.stderr.splitlines() if not besides.match(line)]
+    told = [line for line in done.stderr.splitlines() if not re.match(r"make(\[\d+\])?: ", line)]
     file = f"{tmp_path / 'mine.yaml'}, line 1"
     assert told == [f"memaudit: config: lira/modells: unknown key; did you mean `models`? ({file})"]
+
+
+def test_a_plan_prints_nothing_of_snakemakes(project):
+    done = planned(project, "make plan", "config/smoke.yaml")
+    assert done.returncode == 0, done.stderr
+    # Snakemake prints what a job prints to standard error.
+    assert (done.stdout + done.stderr).lstrip().startswith("results/smoke: what a run from scratch costs\n")
+
+
+def planned(project, command, config):
+    by = {
+        "make plan": ["make", "--assume-old", ".venv", "plan", f"CONFIG={config}"],
+        "memaudit run": [sys.executable, "-m", "memaudit", "run", "--configfile", str(config)],
+    }
+    return subprocess.run(by[command], cwd=project, capture_output=True, text=True, check=False)
 
 
 def test_parameters_of_every_recipe_are_json(project):
@@ -137,3 +148,10 @@ def test_parameters_of_every_recipe_are_json(project):
     found = re.findall(r"--params\s+'([^']*)'", recipes)
     assert len(found) > 15
     assert all(isinstance(json.loads(params), dict) for params in found)
+
+
+def test_the_page_on_installing_states_the_sizes_that_make_prints(project):
+    printed = re.findall(r"^SIZE_(\S+) := (\S+ GB)", (project / "Makefile").read_text(), re.MULTILINE)
+    page = (project / "docs/install.md").read_text(encoding="utf-8")
+    assert len(printed) == 4
+    assert re.findall(r"^\| `(\.venv\S*)`.*? \| (\S+ GB) \|", page, re.MULTILINE) == printed

@@ -22,7 +22,7 @@ OFFLINE = ["--no-deps", "--no-index"]
 
 
 class Installation:
-    """A virtual environment with the wheel, which sees the packages of this one, and an empty folder of a user."""
+    """A virtual environment with the wheel, and an empty folder of a user."""
 
     def __init__(self, folder: Path):
         self.user = folder / "user"
@@ -38,6 +38,11 @@ class Installation:
         printed = done.stdout + done.stderr
         assert done.returncode == code, printed
         return printed
+
+    def make_read_only(self) -> None:
+        for path in [*self.prefix.rglob("*")]:
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode & ~0o222)
 
     def files(self) -> dict[str, tuple[int, int]]:
         """Size and time of every installed file."""
@@ -63,7 +68,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """The installation, read-only, and a table of the user's."""
+    """The installation, read-only, which sees the packages of this environment, and a table of the user's."""
     made = Installation(tmp_path_factory.mktemp("installed"))
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", made.prefix], check=True)
     python = str(made.prefix / "bin/python")
@@ -71,9 +76,7 @@ def installed(wheel, tmp_path_factory):
     (site,) = made.prefix.glob("lib/*/site-packages")
     # A path file is read here and not in the folder that it names: the editable memaudit there is not seen.
     (site / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    for path in [*made.prefix.rglob("*")]:
-        if not path.is_symlink():
-            path.chmod(path.stat().st_mode & ~0o222)
+    made.make_read_only()
     frame = pd.DataFrame({"x": [str(i % 7) for i in range(200)], "n": range(200), "y": ["a", "b"] * 100})
     frame.to_csv(made.user / "some.csv", index=False)
     return made
@@ -108,6 +111,28 @@ def test_a_user_runs_the_workflow_in_a_folder_of_his_own(installed):
     assert installed.files() == before
 
 
+@pytest.mark.wheel
+def test_it_runs_with_packages_from_the_index_alone(wheel, tmp_path):
+    """As a user installs it, in the locked versions: an environment that has nothing else, read-only afterwards."""
+    made = Installation(tmp_path)
+    subprocess.run([sys.executable, "-m", "venv", made.prefix], check=True)
+    lock = ["--constraint", str(PROJECT / "requirements.lock")]
+    pip = [made.prefix / "bin/python", *PIP[1:], "install", *lock, str(wheel)]
+    subprocess.run(pip, env=made.environment, check=True)
+    made.make_read_only()
+    before = made.files()
+    rows = range(200)
+    frame = pd.DataFrame({"x": [i % 17 for i in rows], "z": [i % 7 / 2 for i in rows], "y": ["a", "b"] * 100})
+    frame.to_csv(made.user / "some.csv", index=False)
+    assert "usage: memaudit" in made.memaudit("--help")
+    assert "what a run from scratch costs" in made.memaudit("plan", "--configfile", "config/smoke.yaml")
+    assert "lira_query_shadows" in made.memaudit("run", "-n", "--configfile", "config/smoke.yaml")
+    audit = made.memaudit("audit", "some.csv", "--target", "y", "--quick", "--cores", "2", "--into", "audited")
+    assert "memaudit: first numbers: AUC " in audit
+    assert (made.user / "audited/report.html").exists()
+    assert made.files() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -123,11 +148,22 @@ def test_bad_input_is_one_line(installed, arguments, code, message):
     assert printed.count("\n") == 1
 
 
-def declared():
-    """Requirements of the wheel, those of extras among them, by canonical name."""
+# Extras whose packages are no part of the lock, since no result depends on them.
+ENGINES = ("cluster-generic", "kubernetes")
+
+
+def declared(*without):
+    """Requirements of the wheel, those of extras among them but for the named ones, by canonical name."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [one for listed in project["optional-dependencies"].values() for one in listed]
+    named = {name: listed for name, listed in project["optional-dependencies"].items() if name not in without}
+    extras = [one for listed in named.values() for one in listed]
     return {canonicalize_name(Requirement(one).name): one for one in [*project["dependencies"], *extras]}
+
+
+def test_plug_ins_of_other_engines_are_pinned_by_their_extras():
+    of_engines = declared().keys() - declared(*ENGINES).keys()
+    assert len(of_engines) == 3
+    assert all("==" in declared()[name] for name in of_engines)
 
 
 def test_the_wheel_requires_what_requirements_name_within_the_locked_major_versions():
@@ -141,4 +177,4 @@ def test_the_wheel_requires_what_requirements_name_within_the_locked_major_versi
         return f"{line}>={version},<{int(version.split('.')[0]) + 1}"
 
     expected = [line if "==" in line else bounded(line) for line in wanted]
-    assert declared() == {canonicalize_name(Requirement(one).name): one for one in expected}
+    assert declared(*ENGINES) == {canonicalize_name(Requirement(one).name): one for one in expected}

@@ -15,8 +15,8 @@ from memaudit.auditing import (
     api,
     argument_names,
     attack_inventory,
+    audit_options,
     audit_strength,
-    command_line,
     estimator_import,
     glossary,
     inference_findings,
@@ -78,7 +78,7 @@ def test_every_argument_that_is_named_can_be_given(option):
 
 
 def test_every_option_of_the_command_is_an_argument_or_has_a_remedy():
-    parser = command_line._parser()
+    parser = audit_options.parser()
     options = parser.parse_args(["audit", "t.csv", "--target", "y"])
     known = {*argument_names.ARGUMENTS, *argument_names.INSTEAD, "table", "command"}
     assert set(vars(options)) <= known

@@ -6,12 +6,12 @@ import pytest
 from audit_examples import HOSTILE
 from prediction_examples import ACCUSED, FILES, scores
 
-from memaudit.auditing import command_line, prediction_audit
+from memaudit.auditing import audit_options, command_line, prediction_audit
 from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary, judged
 
 
 def parsed(*arguments):
-    return command_line._parser(with_table=False).parse_args(["audit", "--target", "y", *arguments])
+    return audit_options.parser(with_table=False).parse_args(["audit", "--target", "y", *arguments])
 
 
 def test_every_idle_option_is_one_of_the_command():
@@ -22,20 +22,13 @@ def test_every_idle_option_is_one_of_the_command():
     assert read | {*prediction_audit.IDLE} == options.keys()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"), [(["--predictions"], True), (["--pred"], True), (["--profile"], False)]
-)
-def test_the_option_may_be_shortened(arguments, named):
-    assert prediction_audit.named_in(["audit", *arguments]) == named
-
-
 def test_the_folder_is_called_after_the_members():
     assert prediction_audit.folder_of(parsed("--predictions", "a/m.csv", "n.csv")).name == "audit-predictions-m"
     assert prediction_audit.folder_of(parsed("--predictions", "m", "n", "--into", "/x/y")) == Path("/x/y")
 
 
 def test_without_predictions_a_table_is_audited():
-    options = command_line._parser().parse_args(["audit", "t.csv", "--target", "y"])
+    options = audit_options.parser().parse_args(["audit", "t.csv", "--target", "y"])
     assert prediction_audit.main(options, options, []) is None
 
 

@@ -18,7 +18,8 @@ def arguments(*given):
     """What Snakemake gets of the given arguments."""
     command = snakemake_command(given)
     start = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
-    start += ["--workflow-profile", str(PROJECT / "profiles/default")]
+    start += ["--workflow-profile", "none", "--cores", "all", "--rerun-triggers", "params", "input", "mtime"]
+    start += ["software-env", "--show-failed-logs", "--rerun-incomplete"]
     assert command[: len(start)] == start
     return command[len(start) :]
 

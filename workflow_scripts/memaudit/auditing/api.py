@@ -24,8 +24,7 @@ from memaudit.auditing import runner
 from memaudit.auditing.argument_names import OF_SETTINGS, as_arguments, given, named_as_arguments
 from memaudit.auditing.command_line import headline_lines, reading_lines, result_lines
 from memaudit.auditing.intake import safe_names
-from memaudit.auditing.model_choice import SHIPPED
-from memaudit.auditing.request import Request
+from memaudit.auditing.request import SHIPPED, Request
 from memaudit.auditing.summary import Summary
 from memaudit.auditing.table_columns import REGRESSION
 from memaudit.common.errors import AuditError, printable

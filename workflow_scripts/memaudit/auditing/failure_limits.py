@@ -5,12 +5,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memaudit.auditing.prediction_summary import PredictionSummary
-from memaudit.auditing.stages import FPR
-from memaudit.auditing.summary import Summary
-from memaudit.auditing.summary_parts import Value
+from memaudit.auditing.request import FPR
 from memaudit.common.screen_lines import show
+
+if TYPE_CHECKING:
+    from memaudit.auditing.prediction_summary import PredictionSummary
+    from memaudit.auditing.summary import Summary
+    from memaudit.auditing.summary_parts import Value
 
 # Exit codes of an audit whose numbers are not valid, and of one above a limit.
 INVALID, EXCEEDED = 3, 4
@@ -29,8 +32,10 @@ class Limit:
     end: str  # low: above the limit is shown; high: not above it is not shown
     value: float
 
-    def of(self, summary: Summary | PredictionSummary) -> Value:
+    def of(self, summary: "Summary | PredictionSummary") -> "Value":
         """The metric of the headline; without an interval where files of predictions allow no accusations."""
+        from memaudit.auditing.summary_parts import Value
+
         main = summary.headline
         if self.metric == "auc":
             return main.auc
@@ -73,7 +78,7 @@ def unmeasured(limits: Sequence[Limit], base_rates: Sequence[float], fprs: Seque
     return None
 
 
-def judged(limits: Sequence[Limit], summary: Summary | PredictionSummary) -> list[tuple[bool, str]]:
+def judged(limits: Sequence[Limit], summary: "Summary | PredictionSummary") -> list[tuple[bool, str]]:
     """Whether each limit is exceeded, and the line that says it.
 
     By .low the lower end must lie above the limit, so nothing is exceeded without an interval; by .high the upper end

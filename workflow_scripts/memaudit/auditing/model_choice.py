@@ -15,7 +15,6 @@ from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
 
-SHIPPED = "tabicl-small"
 ADDED, REGRESSOR = "audited-", "-regression"
 OF_WEIGHTS = ("path", "hub", "sha256", "licence", "terms")
 USERS = "the user's"

@@ -25,15 +25,13 @@ from memaudit.auditing.prediction_files import COPY, FACTS, take_in
 from memaudit.auditing.prediction_sentences import CONTROLS
 from memaudit.auditing.prediction_summary import INVALID, PredictionSummary
 from memaudit.auditing.protection import require_review_date
-from memaudit.auditing.request import PredictionRequest
+from memaudit.auditing.request import FPR, PredictionRequest
 from memaudit.auditing.setting_bounds import SEED
-from memaudit.auditing.stages import FPR
 from memaudit.auditing.terminal_progress import Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.io import read_json, replacing
-from memaudit.common.line_parser import LineParser
 from memaudit.common.screen_lines import show
 
 STAGE = "predictions"
@@ -59,34 +57,6 @@ IDLE = (
 )
 OWN = ("reference", "id")
 SECONDS = 60.0  # expected of the whole audit
-TWO_FILES = (
-    "the file of the members, on whose records the model was trained, and that of the non-members; one file with a "
-    "column that tells them apart is parted as docs/audit.md shows (A model that cannot be refitted)"
-)
-
-
-def add_arguments(audit: LineParser) -> None:
-    """Add the arguments of an audit of files of predictions."""
-    audit.remedies = {"argument --predictions: expected 2 arguments": TWO_FILES}
-    audit.add_argument(
-        "--predictions",
-        nargs=2,
-        metavar=("MEMBERS", "NONMEMBERS"),
-        help="in place of TABLE: files with a model's probabilities for records in its training data and for others",
-    )
-    audit.add_argument(
-        "--reference",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="with --predictions: files with the predictions of models that have seen none of these records",
-    )
-    audit.add_argument("--id", metavar="COLUMN", help="with --predictions: the records' ids; default the column id")
-
-
-def named_in(arguments: Sequence[str]) -> bool:
-    """Whether a command names files of predictions; the parser takes the option shortened, too."""
-    return any(len(one) >= len("--pre") and "--predictions".startswith(one) for one in arguments)
 
 
 def main(options: Namespace, defaults: Namespace, snakemake: Sequence[str]) -> int | None:

@@ -1,9 +1,11 @@
-"""The user's description of what is audited: a table, or files of predictions."""
+"""The user's description of what is audited: a table, or files of predictions. Standard library only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST_ROWS = 100_000
+SHIPPED = "tabicl-small"  # the model that is audited if none is named
+FPR = 0.01  # at which an audit tells who is accused
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from memaudit.auditing.ended_processes import ended_together
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.ledger_note import note_audit
 from memaudit.auditing.protection import require_review_date
-from memaudit.auditing.request import Request
+from memaudit.auditing.request import SHIPPED, Request
 from memaudit.auditing.terminal_progress import SAID, Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
@@ -52,7 +52,7 @@ class Settings:
 
     folder: Path
     threats: Sequence[str] = ("labels", "probabilities")
-    models: Sequence[str] = (model_choice.SHIPPED,)
+    models: Sequence[str] = (SHIPPED,)
     params: dict[str, Any] = field(default_factory=dict)
     labels: Sequence[str] = ()  # what the page calls the models; none: as named
     epsilon: Sequence[float] = ()

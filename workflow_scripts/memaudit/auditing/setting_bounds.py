@@ -1,4 +1,4 @@
-"""Bounds of an audit's settings, the same on the command line and from Python."""
+"""Bounds of an audit's settings, the same on the command line and from Python. Standard library only."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any
 
-from memaudit.auditing.table_columns import CLASSIFICATION, REGRESSION
 from memaudit.common.cell_notations import ORDERS, SEPARATORS
 from memaudit.common.errors import AuditError
 from memaudit.config.name_checks import hint
@@ -51,7 +50,7 @@ SEED = Bound(int, lambda value: value >= 0, "is less than 0")
 BOUNDS = {"minutes": POSITIVE, "epsilon": POSITIVE, "base_rates": SHARE, "seed": SEED}
 BOUNDS |= dict.fromkeys(("rows", "shown", "context_rows", "cores"), COUNT)
 THREATS = ("labels", "probabilities", "poison", "white-box", "linkability")
-TASKS = (CLASSIFICATION, REGRESSION)
+TASKS = ("classification", "regression")
 CHOICES = {"threats": THREATS, "task": TASKS, "decimal": SEPARATORS, "dates": ORDERS}
 TEXTS = (str, str | None, Sequence[str])  # types of fields of which every value is a text
 NEEDED = ("threats", "base_rates")  # that are never empty

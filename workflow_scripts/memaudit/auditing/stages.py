@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from memaudit.auditing import model_choice, optional_studies
+from memaudit.auditing.request import FPR
 from memaudit.common.project_paths import PROJECT
 
 BLOCK = 8
@@ -38,7 +39,6 @@ INFERRED = 1.0 * ARM_SETS  # of a column, or of linkability: 128 targets with up
 ATTENTION_SETS = 64  # at most: of the attack that reads attention
 POPULATION, KEYS = 2, 16  # of mitigations: contexts of their own; `models.anonymous_keys.K`, which needs torch
 KEYED = 3 * ARM_SETS  # answers with other keys, and attention without and with them
-FPR = 0.01
 NAME = "table"
 MEMBERS, NONMEMBERS = 0.8, 0.2
 SIDE = "audit"

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from memaudit.auditing import audit_options
 from memaudit.commands import run_workflow
 from memaudit.common.command_name import program, remember
 from memaudit.common.line_parser import LineParser
@@ -41,6 +42,7 @@ def _run(arguments: list[str]) -> int:
     if called in run_workflow.TARGETS:
         return run_workflow.main(arguments)
     if called == "audit":
+        audit_options.parse(arguments)  # before what the environment alone has is imported
         return import_module(PARTS[called][0]).main(arguments)
     parser = LineParser(prog=program(), description="Measure what a model leaks about the records in its context.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

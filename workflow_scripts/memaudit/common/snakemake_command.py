@@ -20,11 +20,11 @@ def mark_no_start() -> None:
 def snakemake_command(arguments: Sequence[str]) -> list[str]:
     """Snakemake on the project's workflow with these arguments; results go below the folder where it is started.
 
-    The project's default profile holds, also outside the project. Values of `--configfile` and `--profile` may be files
-    and profiles of the project, like config/smoke.yaml and slurm.
+    The options of the project's default profile hold, also outside the project. Values of `--configfile` and
+    `--profile` may be files and profiles of the project, like config/smoke.yaml and slurm.
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
-    command += ["--workflow-profile", str(PROFILES / "default")]
+    command += ["--workflow-profile", "none", *_defaults()]
     for option, value, joined in _options(arguments):
         if value is None:
             command.append(option)
@@ -32,6 +32,17 @@ def snakemake_command(arguments: Sequence[str]) -> list[str]:
             found = FOUND.get(option, str)(value)
             command.append(f"{option}={found}" if joined else found)
     return command
+
+
+def _defaults() -> list[str]:
+    """The options of the default profile: read as a profile, Snakemake would print a line about it each time."""
+    import yaml
+
+    given = yaml.safe_load((PROFILES / "default" / "config.v9+.yaml").read_text(encoding="utf-8"))
+    options = []
+    for name, value in sorted(given.items(), key=lambda one: one[1] is True):  # flags last: a target may follow
+        options += [f"--{name}", *([] if value is True else value if isinstance(value, list) else [str(value)])]
+    return options
 
 
 def config_files(arguments: Sequence[str]) -> list[str]:
