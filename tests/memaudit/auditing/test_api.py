@@ -159,9 +159,10 @@ def test_a_report_is_shown_with_its_main_results_and_its_folder(tmp_path):
     write_json(a_summary().model_dump(), folder / "summary.json")
     shown = repr(api.Report(folder))
     assert shown.startswith(f"Report('{folder}')\n  result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected\n")
+    assert "leaks who is in its context.</strong>" in api.Report(folder)._repr_html_()
     api.Report(folder).delete()
     assert repr(api.Report(folder)) == f"Report('{folder}')\n  deleted"
-    assert "<li>deleted</li>" in api.Report(folder)._repr_html_()
+    assert api.Report(folder)._repr_html_() == "<p>memaudit: deleted</p>"
 
 
 def test_a_report_of_another_version_says_so(tmp_path):

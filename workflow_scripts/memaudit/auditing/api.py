@@ -1,6 +1,5 @@
 """The audit from Python: `report = audit(df, target="churn", model=...)`, then `report.to_html("report.html")`."""
 
-import html
 import inspect
 import json
 import os
@@ -19,7 +18,7 @@ from pydantic import ValidationError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from memaudit.auditing import runner
+from memaudit.auditing import audit_page, runner
 from memaudit.auditing.argument_names import OF_SETTINGS, as_arguments, given, named_as_arguments
 from memaudit.auditing.column_lines import remark_lines
 from memaudit.auditing.command_line import headline_lines, reading_lines, result_lines
@@ -59,21 +58,22 @@ class Report:
 
     def __repr__(self) -> str:
         """The folder and the main results."""
-        return "\n  ".join([f"Report({str(self.folder)!r})", *map(printable, self._main_results())])
+        lines = [self._lacking()] if self._lacking() else headline_lines(self.summary.model_dump())
+        return "\n  ".join([f"Report({str(self.folder)!r})", *(printable(as_arguments(line)) for line in lines)])
 
     def _repr_html_(self) -> str:
-        """The main results, as a notebook shows them."""
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self._main_results())
-        return f'<p><b>memaudit</b>; the whole page: <code>report.to_html("report.html")</code></p><ul>{lines}</ul>'
+        """The head of the page, as a notebook shows it."""
+        return f"<p>memaudit: {self._lacking()}</p>" if self._lacking() else audit_page.render_head(self.summary)
 
-    def _main_results(self) -> list[str]:
-        """Lines of the main results, or why there are none: a notebook shows reports long after they were made."""
+    def _lacking(self) -> str:
+        """Why there are no results, if so: a notebook shows reports long after they were made."""
         if not (self.folder / "summary.json").exists():
-            return ["deleted"]
+            return "deleted"
         try:
-            return [as_arguments(line) for line in headline_lines(self.summary.model_dump())]
+            self.summary  # noqa: B018  (read now)
         except ValidationError:
-            return ["made by another version of memaudit; audit again"]
+            return "made by another version of memaudit; audit again"
+        return ""
 
     def to_html(self, path: str | Path) -> Path:
         """Copy the page; it names rows and columns, so only its owner can read the copy."""
