@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from audit_examples import FACTS, a_summary
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
@@ -16,6 +17,7 @@ from sklearn.svm import SVC
 
 import memaudit
 from memaudit.auditing import api
+from memaudit.auditing.memory_table import with_roles
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
 from memaudit.models import given_estimator
@@ -40,6 +42,23 @@ def test_what_is_no_estimator_is_refused(model):
         memaudit.audit(np.zeros((80, 2)), np.arange(80) % 2, model=model)
 
 
+class ByColumn(ClassifierMixin, BaseEstimator):
+    """A class of an importable module that is none of scikit-learn."""
+
+    def __init__(self, column="town"):
+        self.column = column
+
+    def fit(self, X, y):
+        self.classes_, self.mean_ = np.unique(y), X[self.column].map(str).str.len().mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+
+
 TABLE = pd.DataFrame({"age": [1, 2], "town": ["a", "b"]})
 
 
@@ -49,11 +68,13 @@ TABLE = pd.DataFrame({"age": [1, 2], "town": ["a", "b"]})
         make_pipeline(RandomForestClassifier()),
         OneVsRestClassifier(LogisticRegression()),
         LogisticRegression(class_weight={True: 3, False: 1}),
+        ByColumn(),
+        ByColumn("age"),
         HistGradientBoostingClassifier(categorical_features=["town"]),
     ],
 )
-def test_an_estimator_that_cannot_be_named_is_written_with_the_form_of_the_table(model, tmp_path):
-    table, _, stored = api._with_roles(TABLE, [True, False], None)
+def test_an_estimator_that_is_taken_as_it_is_is_written_with_the_form_of_the_table(model, tmp_path):
+    table, _, stored = with_roles(TABLE, [True, False], None)
     assert api._named(model) is None
     settings = api._written(table, api._content(model, TABLE, [True, False], stored, seed=0), tmp_path)
     assert settings["models"] == [f"{GivenEstimator.__module__}.{GivenEstimator.__qualname__}"]
@@ -67,12 +88,6 @@ def test_an_estimator_that_cannot_be_named_is_written_with_the_form_of_the_table
 
 def test_a_tuple_is_a_plain_parameter():
     assert api._named(MLPClassifier((8, 8)))[1] == {"hidden_layer_sizes": [8, 8]}
-
-
-def test_categories_of_numbers_are_written_as_texts(tmp_path):
-    table, _, _ = api._with_roles(TABLE.assign(age=pd.Categorical([3, None])), [0, 1], None)
-    assert table["age"].tolist()[0] == "3"
-    assert table["age"].isna().tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -122,11 +137,14 @@ def test_an_estimator_keeps_its_given_parameters():
 
 
 def test_how_the_table_was_read_is_printed(capsys):
-    api._say(("tabicl-small", {}), "schema", read_as("classification") | {"persons": {"owner": 200}})
+    looks = {"price": "text in the file, although its values look like numbers; only a declared type reads them so"}
+    told = {"persons": {"owner": 200}, "readings": looks}
+    api._say(("tabicl-small", {}), "schema", read_as("classification") | told)
     printed = capsys.readouterr().out
     assert "memaudit: 260 rows, 255 with a target (2 classes)\n" in printed
     assert "audit again with groups; without it" in printed
     assert "memaudit: left out: 'note': free text\n" in printed
+    assert "memaudit: 'price': texts that look like numbers are read as words; to have numbers read convert" in printed
     assert "schema.yaml" not in printed
 
 
@@ -135,34 +153,16 @@ def test_the_line_of_a_late_audit_names_arguments(capsys):
     assert capsys.readouterr().out == "memaudit: took 6.3 minutes where 2 were asked: ...; quick=True leaves it out\n"
 
 
-def test_columns_of_targets_and_groups_have_the_names_of_their_series():
-    y, groups = pd.Series([0, 1], name="Kündigung"), pd.Series(["p", "q"], name="customer")
-    table, roles, stored = api._with_roles(TABLE, y, groups)
-    assert roles == {"target": "Kündigung", "group": "customer"}
-    assert list(table.columns) == ["age", "town", "Kündigung", "customer"]
-    assert stored == ["c0", "c1"]
-
-
-@pytest.mark.parametrize("name", [None, "AGE", "", "__index_level_0__"])
-def test_a_name_that_a_further_column_cannot_have_is_not_taken(name):
-    assert api._with_roles(TABLE, pd.Series([0, 1], name=name), None)[1] == {"target": "target"}
-
-
-def test_a_target_and_groups_of_one_name_stay_apart():
-    y = pd.Series([0, 1], name="who")
-    assert api._with_roles(TABLE, y, y)[1] == {"target": "who", "group": "group"}
-    assert api._with_roles(TABLE, [0, 1], pd.Series([0, 1], name=2024))[1] == {"target": "target", "group": "2024"}
-
-
 def test_a_report_is_shown_with_its_main_results_and_its_folder(tmp_path):
     folder = tmp_path / "audit"
     folder.mkdir()
     write_json(a_summary().model_dump(), folder / "summary.json")
     shown = repr(api.Report(folder))
     assert shown.startswith(f"Report('{folder}')\n  result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected\n")
+    assert "leaks who is in its context.</strong>" in api.Report(folder)._repr_html_()
     api.Report(folder).delete()
     assert repr(api.Report(folder)) == f"Report('{folder}')\n  deleted"
-    assert "<li>deleted</li>" in api.Report(folder)._repr_html_()
+    assert api.Report(folder)._repr_html_() == "<p>memaudit: deleted</p>"
 
 
 def test_a_report_of_another_version_says_so(tmp_path):
@@ -180,10 +180,23 @@ def test_the_last_line_names_the_page_and_how_to_remove_the_copy(tmp_path, monke
     assert capsys.readouterr().out.splitlines()[-1].startswith(last)
 
 
-@pytest.mark.parametrize("y", [None, 3])
-def test_a_target_that_is_none_is_refused(y):
+def test_a_target_that_is_none_is_refused():
     with pytest.raises(AuditError, match=r"X has 2 rows and y the shape \(\)"):
-        api.audit(TABLE, y)
+        api.audit(TABLE, 3)
+
+
+@pytest.mark.parametrize("targets", [{}, {"y": [0, 1], "target": "age"}])
+def test_the_target_is_given_in_one_form(targets):
+    with pytest.raises(AuditError, match=r"^y, target: give exactly one of them"):
+        api.audit(TABLE, **targets)
+
+
+def test_targets_and_groups_may_be_columns_of_the_table(tmp_path, monkeypatch):
+    requests = []
+    monkeypatch.setattr(api.runner, "run", lambda request, settings, report: requests.append(request))
+    api.audit(TABLE.assign(churn=[0, 1], owner=["p", "q"]), target="churn", groups="owner", into=tmp_path / "audit")
+    assert (requests[0].target, requests[0].group) == ("churn", "owner")
+    assert list(pd.read_parquet(tmp_path / "audit" / api.GIVEN)) == ["age", "town", "churn", "owner"]
 
 
 def test_too_few_targets_are_refused():
@@ -223,7 +236,3 @@ def test_a_failed_audit_tells_its_cause_and_keeps_its_logs_alone(tmp_path, monke
     shown = re.findall(r"has failed; see (\S+)", "".join(capfd.readouterr()))
     assert shown
     assert {Path(name) for name in shown} <= set(kept)
-
-
-def test_added_columns_get_names_that_the_table_does_not_have():
-    assert api._free("target", pd.DataFrame({"Target": [1], "target_": [2]})) == "target__"

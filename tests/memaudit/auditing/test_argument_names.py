@@ -121,6 +121,7 @@ def test_arguments_are_plain_values_and_single_ones_are_lists():
         ("--group 'g': missing; give --lone-rows: a row", "groups: missing; give lone_rows=True: a row"),
         ("--infer 'it\\'s --by': is left out", "infer='it\\'s --by': is left out"),
         ("--base-rates: must be", "base_rates: must be"),
+        ("--target 'c': has 1 values; name another", "target: has 1 values; name another"),
         ("which --task regression needs", "which task='regression' needs"),
         ("give another folder with --into", "give another folder with into="),
         ("--epsilon: needs --public FILE", "epsilon: needs public=FILE"),

@@ -476,3 +476,21 @@ def plain(html):
     page = html.partition('<section id="annex"')[0]
     html = re.sub(r'<style.*?</style>|<span class="tip".*?</span>', "", page, flags=re.DOTALL)
     return " ".join(re.sub(r"<[^>]+>", "", html).split())
+
+
+@pytest.mark.parametrize("leak", [True, False])
+def test_the_head_of_the_page_stands_alone_in_a_notebook(leak):
+    summary = a_summary(leak=leak)
+    head, page = audit_page.render_head(summary), audit_page.render(summary, FACTS, annex())
+    assert head.startswith('<div class="memaudit">')
+    assert head.rstrip().endswith("</div>")
+    assert not re.search(r"<script|<link|<a |url\(|@import|src=|href=", head)
+    words = [" ".join(re.sub(r"<span class=.tip.*?</span>|<[^>]+>", "", part).split()) for part in (head, page)]
+    finding = "The model leaks who is in its context." if leak else "No leak was detected"
+    for said in (finding, f"AUC of the strongest score{summary.headline.auc.estimate:.2f} [", "What to do:"):
+        assert said in words[0].replace("AUC of the strongest score ", "AUC of the strongest score")
+    assert head.count('class="drawing"') == len(summary.headline.precision)
+    rules = head[head.index("<style>") : head.index("</style>")].removeprefix("<style>").strip()
+    assert rules.startswith(".memaudit {")  # of this output alone, not of others in the notebook
+    assert rules.count("{") == rules.count("}")
+    assert rules.endswith("}")

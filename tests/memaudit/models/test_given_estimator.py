@@ -112,6 +112,43 @@ def test_the_frame_is_the_users(opened, frame):
     assert set(model.predict(x.numpy())) == {0}
 
 
+def test_texts_with_gaps_keep_the_type_of_their_column(opened, frame):
+    frame["town"] = pd.Series(frame["town"].astype(object).where(frame.index > 2, None), dtype=object)
+    load, x, y = opened
+    x = x.clone()
+    x[:3, 1] = torch.nan
+    seen = load(Recorder())._model[-1].fit(x.numpy(), y.numpy()).model_.seen_
+    assert seen["town"].dtype == object
+    assert seen["town"].isna().tolist() == [True] * 3 + [False] * 87
+    assert seen["town"][3:].tolist() == frame["town"][3:].tolist()
+
+
+class WithoutClasses(ClassifierMixin, BaseEstimator):
+    """Probabilities of the labels in their order, which it does not keep as `classes_`."""
+
+    def __init__(self, columns=2):
+        self.columns = columns
+
+    def fit(self, X, y):
+        self.share_ = np.mean(np.asarray(y) == "yes")
+        return self
+
+    def predict_proba(self, X):
+        return np.tile([1 - self.share_, *[self.share_ / (self.columns - 1)] * (self.columns - 1)], (len(X), 1))
+
+
+def test_an_estimator_without_classes_orders_its_labels_as_sorted(opened, frame):
+    load, x, y = opened
+    answers = load(WithoutClasses()).logits(x[None, :60], y[None, :60], x[None, 60:])[0].exp()
+    np.testing.assert_allclose(answers[:, 1], (frame.churn[:60] == "yes").mean(), atol=1e-6)
+
+
+def test_as_many_columns_as_classes_are_needed(opened):
+    load, x, y = opened
+    with pytest.raises(AuditError, match=r"WithoutClasses: predict_proba gives the shape \(30, 3\) for 30 rows, fit"):
+        load(WithoutClasses(3)).logits(x[None, :60], y[None, :60], x[None, 60:])
+
+
 def test_missing_values_are_missing_and_noisy_copies_of_whole_numbers_are_numbers(opened):
     load, x, y = opened
     x = x.clone()

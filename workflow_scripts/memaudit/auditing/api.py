@@ -1,6 +1,5 @@
-"""The audit from Python, in three lines: `report = audit(X, y, model=...)`; `report.to_html("report.html")`."""
+"""The audit from Python: `report = audit(df, target="churn", model=...)`, then `report.to_html("report.html")`."""
 
-import html
 import inspect
 import json
 import os
@@ -13,17 +12,17 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from pyarrow import ArrowException
 from pydantic import ValidationError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from memaudit.auditing import runner
+from memaudit.auditing import audit_page, runner
 from memaudit.auditing.argument_names import OF_SETTINGS, as_arguments, given, named_as_arguments
+from memaudit.auditing.column_lines import remark_lines
 from memaudit.auditing.command_line import headline_lines, reading_lines, result_lines
-from memaudit.auditing.intake import safe_names
+from memaudit.auditing.memory_table import features_of, parted, with_roles
 from memaudit.auditing.request import SHIPPED, Request
 from memaudit.auditing.summary import Summary
 from memaudit.auditing.table_columns import REGRESSION
@@ -34,8 +33,6 @@ from memaudit.models import given_estimator
 from memaudit.models.given_estimator import Given
 from memaudit.models.user_frames import UserFrame
 
-TARGET, GROUP = "target", "group"  # columns of targets and groups that have no name of their own
-INDEX = "__index_level_"  # start of the names that Parquet reserves for an index
 GIVEN, ESTIMATOR = "table/given.parquet", "table/estimator.pkl"
 METHODS = ("fit", "predict", "get_params", "set_params", "__sklearn_tags__")
 Named = tuple[str, dict[str, Any]] | Given  # a model by name and parameters, or as an object
@@ -60,21 +57,22 @@ class Report:
 
     def __repr__(self) -> str:
         """The folder and the main results."""
-        return "\n  ".join([f"Report({str(self.folder)!r})", *map(printable, self._main_results())])
+        lines = [self._lacking()] if self._lacking() else headline_lines(self.summary.model_dump())
+        return "\n  ".join([f"Report({str(self.folder)!r})", *(printable(as_arguments(line)) for line in lines)])
 
     def _repr_html_(self) -> str:
-        """The main results, as a notebook shows them."""
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self._main_results())
-        return f'<p><b>memaudit</b>; the whole page: <code>report.to_html("report.html")</code></p><ul>{lines}</ul>'
+        """The head of the page, as a notebook shows it."""
+        return f"<p>memaudit: {self._lacking()}</p>" if self._lacking() else audit_page.render_head(self.summary)
 
-    def _main_results(self) -> list[str]:
-        """Lines of the main results, or why there are none: a notebook shows reports long after they were made."""
+    def _lacking(self) -> str:
+        """Why there are no results, if so: a notebook shows reports long after they were made."""
         if not (self.folder / "summary.json").exists():
-            return ["deleted"]
+            return "deleted"
         try:
-            return [as_arguments(line) for line in headline_lines(self.summary.model_dump())]
+            self.summary  # noqa: B018  (read now)
         except ValidationError:
-            return ["made by another version of memaudit; audit again"]
+            return "made by another version of memaudit; audit again"
+        return ""
 
     def to_html(self, path: str | Path) -> Path:
         """Copy the page; it names rows and columns, so only its owner can read the copy."""
@@ -92,9 +90,10 @@ class Report:
 @named_as_arguments()
 def audit(
     X: Any,
-    y: Any,
+    y: Any = None,
     model: Any = SHIPPED,
     *,
+    target: Any = None,
     groups: Any = None,
     task: str | None = None,
     by: Sequence[str] = (),
@@ -107,17 +106,19 @@ def audit(
 ) -> Report:
     """Audit a table in memory and return the report, as `./memaudit audit` does for a file.
 
-    X: (record, column) frame or array; y: (record,) targets; model: a name, a checkpoint's path, an import path, or an
-    estimator, fitted or not: clones are fitted. One with plain parameters is rebuilt from its class, behind the audit's
-    preprocessing; any other, such as a pipeline, reads tables of the form of X (`GivenEstimator`); groups:
-    (record,) the privacy unit of each, for example a person; task: classification or regression, None: by the targets;
-    by: columns whose categories are compared; infer: columns whose values an adversary infers; into: the working
-    folder, by default a temporary one; name: what the page calls the table; settings: other options of the command,
-    such as rows, drop, show_values and epsilon (`argument_names.OF_TABLES` and `OF_SETTINGS`). Prints how the table is
-    read, the main results of each stage, and where the page is. Raises AuditError, which names these arguments.
+    X: (record, column) frame or array; y: (record,) targets, or target: the name of their column in the frame X;
+    model: a name, a checkpoint's path, an import path, or an estimator, fitted or not: clones are fitted, on tables of
+    the form of X (`GivenEstimator`). One of scikit-learn itself with plain parameters reads no texts and is rebuilt
+    behind the audit's preprocessing, apart from pipelines; groups: (record,) the privacy unit of each, for example a
+    person, or the name of their column in X; task: classification or regression, None: by the targets; by: columns
+    whose categories are compared; infer: columns whose values an adversary infers; into: the working folder, by
+    default a temporary one; name: what the page calls the table; settings: other options of the command, such as rows,
+    drop, show_values and epsilon (`argument_names.OF_TABLES` and `OF_SETTINGS`). Prints how the table is read, the main
+    results of each stage, and where the page is. Raises AuditError, which names these arguments.
     """
     plain = given({"task": task, "by": by, "infer": infer, "minutes": minutes, "seed": seed} | settings)
-    table, roles, stored = _with_roles(X, y, groups)
+    X, y, groups = parted(X, y, target, groups)
+    table, roles, stored = with_roles(X, y, groups)
     named = _named(model) or _content(model, X, y, stored, plain["seed"])
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
     roles |= {key: value for key, value in plain.items() if key not in OF_SETTINGS}
@@ -157,52 +158,6 @@ def _keep_logs(folder: Path) -> None:
             path.rmdir()
 
 
-def _with_roles(X: Any, y: Any, groups: Any) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
-    """The table with the targets, and the groups if any, as columns of their own, as texts where it has categories.
-
-    Beside it the names of these columns, and the names that the intake gives the features. Raises AuditError for names
-    that are not unique or not columns', and for targets or groups that are not one for each row.
-    """
-    features = _features(X)
-    table = features.rename(columns=str).reset_index(drop=True)
-    if twice := table.columns[table.columns.duplicated()].tolist():
-        raise AuditError(f"X: two columns are called {twice[0]!r}; rename one")
-    if unfit := [name for name in table.columns if name.startswith(INDEX)]:
-        raise AuditError(f"X: {unfit[0]!r} is a name of Parquet's for an index; rename the column")
-    for name, column in table.items():
-        if isinstance(column.dtype, pd.CategoricalDtype):  # Parquet would keep its numbers as numbers
-            table[name] = column.astype(object).map(str, na_action="ignore")
-    for name, values in (("y", y), ("groups", groups)):
-        if (name == "y" or values is not None) and (np.ndim(values) != 1 or len(values) != len(table)):
-            raise AuditError(f"X has {len(table)} rows and {name} the shape {np.shape(values)}: give one for each row")
-    count, roles = table.shape[1], {}
-    for role, values, name in (("target", y, TARGET), ("group", groups, GROUP)):
-        if values is not None:
-            roles[role] = _free(_own_name(values, table) or name, table)
-            table[roles[role]] = pd.Series(values).to_numpy()
-    return table, roles, list(safe_names(table.columns).values())[:count]
-
-
-def _own_name(values: Any, table: pd.DataFrame) -> str | None:
-    """The name of a Series, None where it has none that a further column of the table can have."""
-    if not isinstance(values, pd.Series) or values.name is None:
-        return None
-    name = str(values.name)
-    usable = name.strip() and not name.startswith(INDEX) and name == _free(name, table)
-    usable = usable and name.lower() != "file_row_number" and name.isprintable()
-    return name if usable else None
-
-
-def _features(X: Any) -> pd.DataFrame:
-    try:
-        features = pd.DataFrame(X)
-    except (TypeError, ValueError) as error:
-        raise AuditError(f"X: is no table ({error}); give a frame or an array (record, column)") from error
-    if features.columns.nlevels > 1:
-        raise AuditError("X: its columns have several levels of names; give each one name")
-    return features
-
-
 def _written(table: pd.DataFrame, named: Named, folder: Path) -> dict[str, Any]:
     """Settings of the model; the table, and an estimator that was given as an object, are written into the folder."""
     (folder / GIVEN).parent.mkdir(mode=0o700, exist_ok=True)
@@ -222,7 +177,7 @@ def _say(named: Named, stage: str, result: Any) -> None:
         show(map(as_arguments, result_lines(stage, result)))
         return
     left = [f"left out: {one}" for one in alike(result["left_out"])]
-    show(map(as_arguments, [*reading_lines(result), *left]))
+    show(map(as_arguments, [*reading_lines(result), *remark_lines(result), *left]))
     if isinstance(named, Given):
         model, kind = _called(named.estimator), get_tags(named.estimator).estimator_type
         if kind != ("regressor" if result["kind"] == REGRESSION else "classifier"):
@@ -234,15 +189,12 @@ def _say(named: Named, stage: str, result: Any) -> None:
             raise AuditError(f"the audit leaves columns out that {model} may read: give X without them ({reasons})")
 
 
-def _free(name: str, table: pd.DataFrame) -> str:
-    """The name, with underscores appended until no column has it."""
-    while name.lower() in {column.lower() for column in table}:
-        name += "_"
-    return name
-
-
 def _named(model: Any) -> tuple[str, dict[str, Any]] | None:
-    """Name and parameters of a model; None for an estimator that another process cannot build from these."""
+    """Name and parameters of a model; None for an estimator that is taken as it is.
+
+    Those of scikit-learn itself need the audit's preprocessing to read texts and missing cells: they are built from
+    their parameters, unless these are objects.
+    """
     if isinstance(model, str | Path):
         return str(model), {}
     kind = type(model)
@@ -252,7 +204,7 @@ def _named(model: Any) -> tuple[str, dict[str, Any]] | None:
             f"model {where}: not an estimator; give an object with fit, predict and get_params, derived from "
             "sklearn.base.BaseEstimator, or a name"
         )
-    if kind.__module__ == "__main__" or "<locals>" in where or isinstance(model, Pipeline):
+    if kind.__module__.partition(".")[0] != "sklearn" or isinstance(model, Pipeline):
         return None
     given = model.get_params(deep=False)
     standard = {name: one.default for name, one in inspect.signature(kind).parameters.items()}
@@ -269,7 +221,7 @@ def _named(model: Any) -> tuple[str, dict[str, Any]] | None:
 def _content(model: Any, X: Any, y: Any, stored: list[str], seed: int) -> Given:
     """An estimator with the form of the user's columns. Raises AuditError for one that cannot be audited."""
     content = given_estimator.given(
-        model, UserFrame.of(_features(X), pd.Series(y), stored, not hasattr(X, "columns")), seed
+        model, UserFrame.of(features_of(X), pd.Series(y), stored, not hasattr(X, "columns")), seed
     )
     if get_tags(content.estimator).estimator_type == "classifier" and not hasattr(model, "predict_proba"):
         raise AuditError(f"model {_called(model)}: gives no probabilities; give a classifier with predict_proba")

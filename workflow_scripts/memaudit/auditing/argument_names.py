@@ -14,7 +14,7 @@ from memaudit.auditing.runner import Settings
 from memaudit.common.errors import AuditError
 from memaudit.config.name_checks import hint
 
-DATA = {"target": "y", "group": "groups"}  # arguments that hold the values of these columns
+DATA = {"target": "target", "group": "groups"}  # arguments that name these columns, or hold their values
 RENAMED = DATA | {"into": "into", "model": "model"}
 FROM_FILES = ("table", "name", "delimiter", "encoding")  # of a request; a table in memory has none of them
 INTERNAL = ("folder", "models", "params", "labels")  # of settings; `audit` finds them
@@ -26,7 +26,6 @@ READ = "a table in memory is read already; leave it out"
 FILES = "files of predictions are audited by the command: `memaudit audit --predictions`"
 # Options of the command that `audit` lacks, and what to do instead.
 INSTEAD = {
-    "target": "give the targets as y",
     "delimiter": READ,
     "encoding": READ,
     "predictions": FILES,

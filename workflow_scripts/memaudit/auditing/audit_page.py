@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,19 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
 
     facts: of the intake, with the true names of columns; public: source of the bounds of private contexts.
     """
+    terms = partial(glossary.term, terms=glossary.of_model(summary.fitted))
+    context = {"facts": facts, "annex": annex, "public": public, "linked": True}
+    return stacked_tables.labelled(_rendered("audit.html", summary, context, terms))
+
+
+def render_head(summary: Summary) -> str:
+    """The head of the page and its first pictures as a part of another page: HTML that needs nothing beside it."""
+    return _rendered("notebook.html", summary, {"linked": False}, lambda text, key: text)
+
+
+def _rendered(template: str, summary: Summary, others: Mapping[str, Any], term: Callable[[str, str], str]) -> str:
+    """A template made of a summary and what else it shows; term: a word of the glossary, as the page shows it."""
     summary = summary.model_copy(update={"models": short_models(summary.models)})
-    context = _of_summary(summary) | {"facts": facts, "annex": annex, "public": public}
     used = (
         percent,
         hundredths,
@@ -51,14 +62,14 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         significant,
         significant_chance,
     )
-    filters = {one.__name__: one for one in (*used, shortened)}
-    filters["term"] = partial(glossary.term, terms=glossary.of_model(summary.fitted))
-    return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
+    filters = {one.__name__: one for one in (*used, shortened)} | {"term": term}
+    return page_templates.render(template, _of_summary(summary) | others, TEMPLATES, filters=filters)
 
 
 def _of_summary(summary: Summary) -> dict[str, Any]:
     """What the template shows of the summary, and the words and pictures for it, by name."""
     main, numbers, nouns = summary.headline, summary.predicts_numbers(), summary.nouns()
+    precisions, by_person = [(float(rate), value) for rate, value in main.precision.items()], summary.by_person()
     return {
         "summary": summary,
         "main": main,
@@ -73,7 +84,12 @@ def _of_summary(summary: Summary) -> dict[str, Any]:
         "strength": audit_strength,
         "nouns": nouns,
         "who": nouns.accused,
-        "precisions": [(float(rate), value) for rate, value in main.precision.items()],
+        "precisions": precisions,
+        "half": precisions[-1],
+        "by_person": by_person,
+        "context": f"about {summary.context}" if by_person else summary.context,
+        "strict": summary.strict_leak(),
+        "passed": f"that also accuses {100 * summary.fpr:g} of 100 {nouns.that} are not in the data",
         "compared": [one for one in summary.adversaries if one.records == "members" and _tested(one)],
         "targets": [one for one in summary.adversaries if one.records == "targets"],
         "alike": {one.model: one for one in summary.adversaries if one.records == "main alike"},

@@ -1,14 +1,16 @@
-"""What a person sees while an audit runs: one bar over both stages on a terminal, plain lines elsewhere."""
+"""What a person sees while an audit runs: one bar over both stages on a terminal or in a notebook, else plain lines."""
 
 import re
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+
+from memaudit.auditing.notebook_progress import NotebookBar, notebook_display
 
 SAID = "memaudit: "
 COUNTS = re.compile(rf"{SAID}(\d+) of (\d+) jobs done.*; (\w+)(?: .*)? starts$")
@@ -60,13 +62,15 @@ class Display:
     def __init__(self, expected: Mapping[str, float], clock: Callable[[], float] = time.monotonic) -> None:
         self._expected, self._clock = dict(expected), clock
         self._stage, self._began, self._shown = next(iter(self._expected)), clock(), ""
-        self._stack, self._bar, self._task = ExitStack(), None, None
+        self._stack, self._bar, self._task, self._output = ExitStack(), None, None, None
 
     def __enter__(self) -> Self:
         if sys.stdout.isatty():
             columns = TextColumn("{task.description}", markup=False), BarColumn(), _Left(self)
             self._bar = self._stack.enter_context(Progress(*columns, console=Console(), transient=True))
             self._task = self._bar.add_task("starting", total=1.0)
+        elif display := notebook_display():
+            self._output = self._stack.enter_context(closing(NotebookBar(display)))
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -100,14 +104,16 @@ class Display:
     def _at(self, done: int, jobs: int, doing: str) -> None:
         described = f"{STAGES[self._stage]}: {doing}"
         if self._bar is not None:
-            total = sum(self._expected.values())
-            self._bar.update(self._task, description=described, completed=self._share(total))
+            self._bar.update(self._task, description=described, completed=self._share())
+        elif self._output is not None:
+            self._output.at(self._share(), f"{described} ({remaining(self.left())})")
         elif described != self._shown:
             print(f"{SAID}{described} ({done} of {jobs} steps done, {remaining(self.left())})", flush=True)
         self._shown = described
 
-    def _share(self, total: float) -> float:
-        return min(max(1 - max(self.left(), 0.0) / total, 0.0), 0.99)
+    def _share(self) -> float:
+        """Share of the expected time that has passed."""
+        return min(max(1 - max(self.left(), 0.0) / sum(self._expected.values()), 0.0), 0.99)
 
 
 class _Left(TextColumn):
@@ -120,6 +126,6 @@ class _Left(TextColumn):
     def render(self, task: Any) -> Any:
         """The text of this moment."""
         display = self._display
-        task.completed = display._share(sum(display._expected.values()))
+        task.completed = display._share()
         self.text_format = remaining(display.left())
         return super().render(task)

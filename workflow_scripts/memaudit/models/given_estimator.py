@@ -1,7 +1,7 @@
 """An estimator of the user's own, given to `memaudit.audit` as an object, fitted on frames like the user's.
 
-A pipeline, a class of a notebook or parameters that are no plain values cannot be named in a config. The audit from
-Python pickles such an estimator into its private folder; its jobs read that file alone, by its checksum.
+Pipelines, classes of the user's and of other packages, and parameters that are no plain values are audited as they are.
+The audit from Python pickles such an estimator into its private folder; its jobs read that file alone, by its checksum.
 """
 
 import os
@@ -14,6 +14,7 @@ from pickle import PicklingError
 from typing import Any
 
 import cloudpickle
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
@@ -23,6 +24,7 @@ from memaudit.common.arrays import Array
 from memaudit.common.checksums import sha256 as checksum
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
+from memaudit.models.network_sharing import UnfittedCopies
 from memaudit.models.user_frames import UserFrame, labels_of, places_of
 
 
@@ -71,14 +73,14 @@ def write(content: Given, path: Path) -> str:
     for where Python finds modules now. Raises AuditError for what cannot be pickled.
     """
     try:
-        pickled = cloudpickle.dumps(content)
+        with replacing(path) as temporary, open(temporary, "wb") as file:  # a network is never twice in memory
+            cloudpickle.dump([os.path.abspath(folder) for folder in sys.path], file)
+            cloudpickle.dump(content, file)
     except (TypeError, AttributeError, PicklingError) as error:
         raise AuditError(
             f"model {type(content.estimator).__name__}: cannot be pickled ({error}); give an estimator without open "
             "files, locks or connections"
         ) from error
-    with replacing(path) as temporary:
-        temporary.write_bytes(cloudpickle.dumps(([os.path.abspath(folder) for folder in sys.path], pickled)))
     return checksum(path)
 
 
@@ -93,13 +95,15 @@ class GivenEstimator(BaseEstimator):
         self.path, self.sha256, self.schema = path, sha256, schema
 
     def fit(self, X: Array, y: NDArray[Any]) -> "GivenEstimator":
-        """Fit a new copy of the estimator."""
-        content = self._content()
-        self.model_ = clone(content.estimator)
-        classes = content.frame.classes(self.schema)
-        self.model_.fit(content.frame.restored(X, self.schema), y if classes is None else labels_of(y, classes))
+        """Fit a new copy of the estimator; one without `classes_` is taken to order its labels as sorted."""
+        frame = self._content().frame
+        self.model_ = _copies(self.path, self.sha256).fresh()
+        classes = frame.classes(self.schema)
+        targets = y if classes is None else labels_of(y, classes)
+        self.model_.fit(frame.restored(X, self.schema), targets)
         if classes is not None:
-            self.classes_ = places_of(self.model_.classes_, classes)
+            own = getattr(self.model_, "classes_", None)
+            self.classes_ = places_of(np.unique(targets) if own is None else own, classes)
         return self
 
     def predict(self, X: Array) -> NDArray[Any]:
@@ -110,8 +114,14 @@ class GivenEstimator(BaseEstimator):
 
     @available_if(lambda self: hasattr(self._content().estimator, "predict_proba"))
     def predict_proba(self, X: Array) -> Array:
-        """Probabilities of `classes_`."""
-        return self.model_.predict_proba(self._content().frame.restored(X, self.schema))
+        """Probabilities of `classes_`. Raises AuditError where these are not as many as the columns."""
+        answers = np.asarray(self.model_.predict_proba(self._content().frame.restored(X, self.schema)))
+        if answers.shape != (len(X), len(self.classes_)):
+            raise AuditError(
+                f"model {type(self.model_).__name__}: predict_proba gives the shape {answers.shape} for {len(X)} rows, "
+                f"fitted on {len(self.classes_)} classes; give one column for each class, in the order of classes_"
+            )
+        return answers
 
     def __sklearn_tags__(self) -> Any:
         return get_tags(self._content().estimator)
@@ -121,13 +131,24 @@ class GivenEstimator(BaseEstimator):
 
 
 @cache
+def _copies(path: str, sha256: str) -> UnfittedCopies:
+    return UnfittedCopies(_read(path, sha256).estimator, lambda: _opened(path, sha256).estimator)
+
+
+@cache
 def _read(path: str, sha256: str) -> Given:
+    return _opened(path, sha256)
+
+
+def _opened(path: str, sha256: str) -> Given:
     """The content of a file that `write` has made. Raises AuditError for another one."""
     if not Path(path).is_file() or checksum(path) != sha256:
         raise AuditError(f"{path}: not the estimator that this audit was given; call memaudit.audit again")
-    folders, pickled = cloudpickle.loads(Path(path).read_bytes())
-    sys.path.extend(folder for folder in folders if folder not in sys.path)
-    try:
-        return cloudpickle.loads(pickled)
-    except (ImportError, AttributeError) as error:
-        raise AuditError(f"the estimator cannot be opened in another process ({error}); install that module") from error
+    with open(path, "rb") as file:
+        sys.path.extend(folder for folder in cloudpickle.load(file) if folder not in sys.path)
+        try:
+            return cloudpickle.load(file)
+        except (ImportError, AttributeError) as error:
+            raise AuditError(
+                f"the estimator cannot be opened in another process ({error}); install that module"
+            ) from error

@@ -72,7 +72,11 @@ class UserFrame:
                 _value(self.values.get(name, {}), text, repr(self.columns[name])) for text in column["categories"]
             ]
             restored = _as_series([np.nan if np.isnan(code) else values[int(code)] for code in numbers])
-            return restored.astype(kind) if types.is_extension_array_dtype(kind) else restored
+            return (
+                restored.astype(kind)
+                if types.is_extension_array_dtype(kind) or types.is_object_dtype(kind)
+                else restored
+            )
         whole = types.is_integer_dtype(kind)
         nullable = types.is_extension_array_dtype(kind)
         # Noisy copies of whole numbers, and missing ones where the type has none, are no integers.
