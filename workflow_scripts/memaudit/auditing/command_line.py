@@ -29,7 +29,7 @@ ROLES = (
 )  # fields of a request that are named as the options are
 # Settings of a run that are named as the options are.
 CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
-CHOSEN += ("records", "epsilon", "public", "finetune")
+CHOSEN += ("whole", "records", "epsilon", "public", "finetune")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -158,6 +158,9 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
     audit.add_argument("--minutes", type=POSITIVE.parsed, default=3.0, help="time budget; default 3")
     audit.add_argument(
         "--quick", action="store_true", help="compute the first numbers only, without --by, --infer and the like"
+    )
+    audit.add_argument(
+        "--whole", action="store_true", help="compute all of it, also where the smallest does not fit --minutes"
     )
     audit.add_argument(
         "--rows",

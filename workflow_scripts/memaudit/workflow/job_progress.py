@@ -57,8 +57,8 @@ class Progress(logging.Handler):
             self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(map(_from_caller, record.log))}")
 
     def _time(self, left: float) -> str:
-        pace = (self._seconds - left + WARM_UP * self._workers) / (self._clock() - self._began + WARM_UP)
-        return between(left / pace)
+        elapsed = self._clock() - self._began
+        return between(seconds_left(self._seconds - left, left, elapsed, self._workers))
 
 
 def _from_caller(log: str) -> str:
@@ -66,6 +66,14 @@ def _from_caller(log: str) -> str:
     path = Path(log).absolute()
     folder = Path(os.environ.get(CALLED_FROM, ".")).absolute()
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+def seconds_left(done: float, left: float, elapsed: float, workers: float = 1.0) -> float:
+    """Seconds until work of `left` expected seconds is done, by the pace at which `done` took `elapsed` seconds.
+
+    workers: expected seconds that are done in a second before the pace is known.
+    """
+    return left * (elapsed + WARM_UP) / (done + WARM_UP * workers)
 
 
 def between(seconds: float) -> str:
