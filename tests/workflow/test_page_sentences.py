@@ -1,5 +1,6 @@
 """Every sentence of an audit's page that states a number or a comparison is true, on five tables."""
 
+import re
 import subprocess
 import sys
 
@@ -43,3 +44,9 @@ def test_the_sentences_of_the_first_numbers_are_true(name, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert faults(tmp_path / "audit") == []
+    page = tmp_path / "audit/report.html"
+    written = page.read_text(encoding="utf-8")
+    page.write_text(
+        re.sub(r"(\d+) are rated;", lambda found: f"{int(found[1]) + 1} are rated;", written), encoding="utf-8"
+    )
+    assert faults(tmp_path / "audit")  # a wrong number would have been found

@@ -140,6 +140,16 @@ def test_the_counts_of_the_page_say_why_a_row_is_not_rated():
     assert "of which 900 were drawn at random" in counts(rows=1000, taken=900, records=900)
 
 
+def test_first_numbers_say_what_would_measure_the_rest():
+    first = a_summary().model_copy(update={"stage": "quick", "mitigations": [], "groups": []})
+    text = " ".join(audit_page.render(first, FACTS, annex()).split())
+    assert 'An audit without the setting <code class="value">quick</code> has them.' in text
+    short = first.model_copy(update={"whole_minutes": 3})
+    text = " ".join(audit_page.render(short, FACTS, annex()).split())
+    assert "They did not fit the time budget: on this computer about 3 minutes would do" in text
+    assert '<code class="value">quick</code> has them' not in text
+
+
 def test_a_stricter_rate_than_one_record_is_said_to_be_left_out():
     summary = a_summary()
     assert "false positive rate of 0.1 % is left out" in " ".join(audit_page.render(summary, FACTS, annex()).split())

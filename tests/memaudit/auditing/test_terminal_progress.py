@@ -8,7 +8,7 @@ import pytest
 from conftest import PROJECT
 
 from memaudit.auditing.terminal_progress import STEPS, WORKING, Display, step
-from memaudit.workflow.job_progress import SPREAD
+from memaudit.common.time_left import SPREAD
 
 LINE = "memaudit: {done} of 11 jobs done, less than a minute left; {rule} table main 0 starts"
 

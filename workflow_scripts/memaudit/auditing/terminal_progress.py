@@ -10,7 +10,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from memaudit.workflow.job_progress import between, seconds_left
+from memaudit.common.time_left import between, seconds_left
 
 SAID = "memaudit: "
 COUNTS = re.compile(rf"{SAID}(\d+) of (\d+) jobs done.*; (\w+)(?: .*)? starts$")
