@@ -1,4 +1,4 @@
-"""Sentences of an audit's page that state a number or a comparison, from its result files by code of its own.
+"""Sentences of a page of first numbers that state a number or a comparison, from its result files by code of its own.
 
 `faults(folder)` names each sentence that the page lacks, and what it states with a number that no result explains.
 It reads the table, its split, contexts, answers and tidy results; neither summary.json nor the code of the page.
@@ -578,78 +578,7 @@ def advice(results) -> Iterator[str]:
         yield "Do not act on single records of the list: other shadow contexts would name others."
 
 
-def signed(row, digits=2, scale=1):
-    """ "+0.03 [+0.01, +0.05]"."""
-    low, middle, high = (f"{round(scale * one, digits) + 0.0:+.{digits}f}" for one in (row.low, row.estimate, row.high))
-    return "-" if np.isnan(row.estimate) else middle if np.isnan(row.low) else f"{middle} [{low}, {high}]"
-
-
-def groups(results) -> Iterator[str]:
-    """Groups of the target by their records, and whether one is said to leak more; the subpopulation that was found."""
-    if results.stage == "quick":
-        return
-    table = results.tidy("groups")
-    members = results.records[results.records["id"].isin(results.risk["id"])]
-    for (column, number), rows in table[table["column"].notna()].groupby(["column", "group"]):
-        if not (rows["metric"] == "auc").any():
-            continue
-        records, excess = int(Row(rows, "records").estimate), Row(rows, "auc excess")
-        if column == "target" and not results.numbers:  # the largest class of the table has the number 1
-            sizes = results.records["target"].value_counts()
-            assert records == (members["target"] == sizes.index[int(number) - 1]).sum()
-        q, more = Row(rows, "auc q-value").estimate, "yes" if excess.detected else "no"
-        yield f"| {records} | {Row(rows, 'auc').shown()} | | {q:.2g} | {signed(excess)} | {more}"
-    search = table[table["search"].notna()] if "search" in table else table[:0]
-    if len(search):
-        whole, confirmed, excess = (
-            Row(search, "records"),
-            Row(search, "records that confirm"),
-            Row(search, "auc excess"),
-        )
-        inside, there = int(whole.estimate), int(confirmed.estimate)
-        searched = int(Row(search, "subpopulations searched").estimate)
-        yield f"In half of the records {searched} subpopulations of one or two"
-        yield f"it has {inside} records, {inside - there} in the half that was searched and {there} in the other half"
-        verdict = "confirmed, it leaks more than the rest" if excess.detected else "not confirmed."
-        auc = Row(search, "auc").shown()
-        yield f"On these {there} its AUC is {auc}, and its excess over the other records of that half"
-        yield f"{signed(excess)}: {verdict}"
-
-
-def mitigations(results) -> Iterator[str]:
-    """Changes by each mitigation, and the verdict in words, which follows from the intervals as they are printed."""
-    if results.stage == "quick":
-        return
-    table, tpr = results.tidy("mitigations"), f"tpr@{results.fpr:g} difference"
-    strict, measure = (
-        Row(results.main, f"tpr@{results.fpr:g}").detected,
-        "r2" if results.numbers else "balanced accuracy",
-    )
-    for (name, attack), rows in table.groupby(["mitigation", "attack"], sort=False):
-        if not (rows["metric"] == "auc difference").any() or attack == "white-box":
-            continue
-        auc, share, cost = (Row(rows, one) if (rows["metric"] == one).any() else None
-                            for one in ("auc difference", tpr, f"{measure} difference"))  # fmt: skip
-        shown = [signed(auc), signed(share, 3) if share else "-", signed(cost, 1, 100) if cost else "-"]
-        yield f"| {' | '.join(shown)} |"
-        if attack == "strongest" and name not in ("none", "layer random") and not np.isnan(auc.low):
-            why = verdict_of(auc, share if strict else None, cost, "R²" if results.numbers else measure)
-            yield f"| {' | '.join(shown)} | {why}"
-
-
-def verdict_of(auc, share, cost, measure):
-    """The beginning of a verdict: the first reason against a mitigation, or that there is none by its own intervals."""
-    if round(auc.high, 2) >= 0:
-        return "raises the AUC" if round(auc.low, 2) > 0 else "the AUC is not shown to fall"
-    if share and round(share.high, 3) >= 0:
-        raised = round(share.low, 3) > 0
-        return "raises the share identified" if raised else "the share identified at the strict threshold is not shown"
-    if cost.low <= -0.02:
-        return f"{'costs' if cost.high < -0.02 else 'may cost'} more than 2 points of {measure}"
-    return ""
-
-
-PARTS = (counted, first_screen, accusations, strength, scores, protection, advice, groups, mitigations)
+PARTS = (counted, first_screen, accusations, strength, scores, protection, advice)
 
 
 def faults(folder):

@@ -1,4 +1,4 @@
-"""Every sentence of an audit's page that states a number or a comparison is true, on five tables."""
+"""Every sentence of the first numbers that states a number or a comparison is true, on five tables."""
 
 import re
 import subprocess
