@@ -224,6 +224,8 @@ def counted(results) -> Iterator[str]:
         f"Counts: of {facts['rows']} rows {known} have a target{sampled}; {again} left out{drawn}. Of {queried} {rows} "
         f"that were queried {rated} are rated; the other {queried - rated} are in no context"
     )
+    if needed := results.config["audit"]["plan"].get("whole"):
+        yield f"on this computer about {needed} minutes would do"
     listed = results.risk.nlargest(min(results.config["audit"]["shown"], rated), "exposure")
     filled = int(listed["shows"].sum())
     yield f"The {len(listed)} {rows} of {rated} with the largest vulnerability scores"
