@@ -53,7 +53,19 @@ class Owner(Checkout):
 
     def command(self, *arguments):
         """What the launcher runs, with the project's copy, from the owner's folder: exit code, and what it printed."""
-        command = [sys.executable, "-m", "memaudit", "audit", "--by", COLUMN, "--minutes", "0.1", "--cores", "2"]
+        command = [
+            sys.executable,
+            "-m",
+            "memaudit",
+            "audit",
+            "--by",
+            COLUMN,
+            "--minutes",
+            "0.1",
+            "--cores",
+            "2",
+            "--whole",
+        ]
         done = subprocess.run(
             [*command, *arguments], cwd=self.desk, env=self.environment, capture_output=True, text=True, check=False
         )

@@ -47,7 +47,7 @@ AUDITS = {
     ],
     "attacking": [
         *("--threats", "labels", "probabilities", "poison", "white-box", "linkability", "--infer", "region"),
-        *("--model", "tabicl-small", FOREST, "--minutes", "0.1"),
+        *("--model", "tabicl-small", FOREST, "--minutes", "0.1", "--whole"),
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--drop", "left", "household", "note"),
         *("--epsilon", "1", "--public", "{public}", "--finetune", "--cores", "2", "--into", "{into}"),
         *("--task", "classification", "--context-rows", "120", "--records", "households"),

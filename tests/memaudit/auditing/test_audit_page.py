@@ -134,10 +134,20 @@ def test_the_counts_of_the_page_say_why_a_row_is_not_rated():
         return " ".join(audit_page.render(a_summary().model_copy(update={"table": table}), FACTS, annex()).split())
 
     duplicates = counts(rows=1458, taken=1458, duplicates=114, records=1344)
-    assert "114 are equal to another row and count once. Of 1344 records that were queried" in duplicates
+    assert "114 repeat another row and are left out. Of 1344 records that were queried" in duplicates
     assert "drawn at random" not in duplicates
     assert "of the 1344 others 1000 were drawn at random" in counts(rows=1458, taken=1458, duplicates=114, records=1000)
     assert "of which 900 were drawn at random" in counts(rows=1000, taken=900, records=900)
+
+
+def test_first_numbers_say_what_would_measure_the_rest():
+    first = a_summary().model_copy(update={"stage": "quick", "mitigations": [], "groups": []})
+    text = " ".join(audit_page.render(first, FACTS, annex()).split())
+    assert 'An audit without the setting <code class="value">quick</code> has them.' in text
+    short = first.model_copy(update={"whole_minutes": 3})
+    text = " ".join(audit_page.render(short, FACTS, annex()).split())
+    assert "They did not fit the time budget: on this computer about 3 minutes would do" in text
+    assert '<code class="value">quick</code> has them' not in text
 
 
 def test_a_stricter_rate_than_one_record_is_said_to_be_left_out():
@@ -203,7 +213,7 @@ def test_persons_are_the_headline_and_rows_the_second_line():
 
 def test_rows_that_differ_in_the_target_alone_are_records_and_not_persons():
     text = " ".join(page_states.STATES["rows alike"]().split())
-    assert text.count("12 rows have the same features as another row and a different target") == 1
+    assert text.count("12 of the 500 different rows have the same features as another one and a different target") == 1
     assert "(chance 0.50), by record" in text
     assert "of a record are in a context together" in text
     assert "Contexts of this number of records." in text

@@ -159,7 +159,10 @@ def test_the_screen_says_why_rows_are_attacked_together(capsys):
     command_line.report("quick", page_states.of_rows_alike(a_summary()).model_dump())
     printed = capsys.readouterr().out
     assert "of 100 records predicted as members" in printed
-    assert "memaudit: 12 rows have the same features as another row and a different target: " in printed
+    assert (
+        "memaudit: 12 of the 500 different rows have the same features as another one and a different target: "
+        in printed
+    )
     assert "in an audit with a group such rows are left out" in printed
     command_line.report("quick", page_states.by_person(a_summary()).model_dump())
     assert "of 100 persons predicted as members" in (printed := capsys.readouterr().out)

@@ -23,6 +23,7 @@ def test_what_is_accused(noun, by_person, accused, one):
 def test_rows_that_differ_in_the_target_alone_count_as_one_record():
     nouns = RowNouns(by_person=True, alike=True)
     assert (nouns.accused, nouns.one, nouns.owner) == ("records", "a record", "record")
+    assert nouns.rows == "rows"
     named = RowNouns("modules", by_person=True, alike=True)
     assert (named.accused, named.one, named.owner) == ("modules", "one of the modules", "record")
 

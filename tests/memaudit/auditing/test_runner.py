@@ -6,30 +6,73 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from audit_examples import CHOSEN, FACTS
+from audit_examples import FACTS
 
-from memaudit.auditing import command_line, model_choice, runner, stages
+from memaudit.auditing import command_line, runner
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.request import Request
 from memaudit.auditing.working_folder import private
 from memaudit.common.errors import AuditError
 
 
-def test_an_interrupted_audit_keeps_its_sizes(tmp_path):
-    config = stages.overlay(
-        "full", FACTS, {"minutes": 3, "sets": 48, "records": 500}, CHOSEN, model_choice.entries(["tabicl-small"])
-    )
-    (tmp_path / "full.yaml").write_text(yaml.safe_dump(config))
-    again = stages.overlay("full", FACTS, {"sets": 32, "records": 500}, CHOSEN, model_choice.entries(["tabicl-small"]))
-    assert runner._full_sizes(9.0, runner.Settings(tmp_path, minutes=3), again)["sets"] == 48
-
-
 def test_first_numbers_do_not_replace_a_complete_page(tmp_path):
     (tmp_path / "summary.json").write_text('{"stage": "full"}')
     with pytest.raises(AuditError, match="--quick would replace"):
         runner._keep_complete(runner.Settings(tmp_path, quick=True))
-    runner._keep_complete(runner.Settings(tmp_path))
+    assert runner._keep_complete(runner.Settings(tmp_path))
+    assert not runner._keep_complete(runner.Settings(tmp_path / "other"))
+
+
+@pytest.fixture
+def staged(tmp_path, monkeypatch):
+    """A function that runs an audit whose stages are not computed: the configs of the stages, and what it reports."""
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"a": rng.normal(size=70), "y": np.arange(70) % 2}).to_csv(tmp_path / "t.csv", index=False)
+
+    def run(expected, **settings):
+        configs, reported = [], []
+        monkeypatch.setattr(runner, "_stage", lambda stage, config, *_: configs.append((stage, config)) or {})
+        monkeypatch.setattr(
+            runner,
+            "second_stage_sizes",
+            lambda left, *_: {"sets": 32, "records": 70, "seconds expected": expected, "seconds left": left},
+        )
+        request = Request(str(tmp_path / "t.csv"), "y", by=["a"])
+        runner.run(request, runner.Settings(tmp_path / "into", **settings), lambda *one: reported.append(one))
+        return configs, [(stage, result) for stage, result in reported if stage != "schema"]
+
+    return run
+
+
+def test_a_short_budget_ends_with_the_first_numbers_and_says_what_would_do(staged):
+    configs, reported = staged(110.0, minutes=1)
+    assert [stage for stage, _ in configs] == ["quick", "quick"]
+    (_, first), (_, last) = configs
+    assert first["audit"]["smallest"]  # so that the records are not rated again
+    assert last["audit"]["smallest"]
+    assert last["audit"]["plan"] == first["audit"]["plan"] | {"whole": 2}
+    assert [stage for stage, _ in reported] == ["quick", "late"]
+    assert (
+        "(--by) would take about 2 minutes on this machine, where 1 was asked; --minutes 2 has them" in reported[-1][1]
+    )
+
+
+def test_on_a_slow_machine_the_first_numbers_come_again_with_the_smallest_leak(staged):
+    configs, reported = staged(900.0, minutes=3)
+    assert [config["audit"]["smallest"] for _, config in configs] == [False, True]
+    assert [stage for stage, _ in reported] == ["quick", "quick", "late"]
+
+
+@pytest.mark.parametrize(("expected", "settings"), [(110.0, {"minutes": 2}), (900.0, {"minutes": 1, "whole": True})])
+def test_what_fits_or_is_asked_for_whatever_it_takes_is_computed(staged, expected, settings):
+    configs, reported = staged(expected, **settings)
+    assert [stage for stage, _ in configs] == [stage for stage, _ in reported] == ["quick", "full"]
+
+
+def test_a_complete_audit_stays_complete(staged, tmp_path):
+    staged(110.0, minutes=2)
+    (tmp_path / "into/summary.json").write_text('{"stage": "full"}')
+    assert [stage for stage, _ in staged(900.0, minutes=1)[0]] == ["quick", "full"]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +81,7 @@ def test_first_numbers_do_not_replace_a_complete_page(tmp_path):
         ({"seed": -1}, {}, "--seed: -1 is less than 0"),
         ({}, {"public": "f.yaml"}, "--public"),
         ({}, {"epsilon": [1.0]}, "--epsilon: needs --public FILE"),
+        ({}, {"quick": True, "whole": True}, "--whole: measures what --quick leaves out"),
         ({}, {"snakemake": ["-n"]}, "-n: "),
         ({}, {"snakemake": ["--until=x"]}, "--until"),
     ],

@@ -7,7 +7,7 @@ from audit_examples import CHOSEN, FACTS, HOSTILE
 from conftest import load
 from snakemake.utils import update_config
 
-from memaudit.auditing import command_line, model_choice, stages
+from memaudit.auditing import argument_names, command_line, model_choice, stages
 from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
 
@@ -101,6 +101,33 @@ def test_before_anything_is_measured_the_budget_is_expected_to_be_spent():
     assert sum(stages.guessed_seconds(3, False).values()) == 180
     assert stages.guessed_seconds(0.1, False)["full"] > 0
     assert list(stages.guessed_seconds(3, True)) == ["quick"]
+
+
+def found(expected, left):
+    return {"seconds expected": expected, "seconds left": left}
+
+
+def test_a_second_stage_is_left_out_where_the_audit_would_take_half_as_long_again_as_its_budget():
+    assert not stages.fits(1.0, found(110.0, 25.0))
+    assert stages.fits(2.0, found(110.0, 85.0))
+    assert stages.fits(3.0, found(150.0, 60.0))
+    assert not stages.fits(3.0, found(151.0, 60.0))
+    assert stages.too_short(1.0)
+    assert not stages.too_short(1.5)
+
+
+@pytest.mark.parametrize("minutes", [0.1, 1.0, 1.7])
+def test_the_minutes_that_are_named_are_enough(minutes):
+    sizes = found(200.0, 60 * minutes - 40)
+    needed = stages.enough(minutes, sizes)
+    assert minutes < needed < minutes + 4
+    assert stages.fits(needed, found(200.0, 60 * needed - 40))
+    assert stages.full_sizes(5000, 60.0 * needed, cost())["seconds expected"] <= max(
+        60 * needed, cost().of(stages.FEWEST_SETS, 1000)
+    )
+    line = stages.left_out(minutes, needed, ["--by"])
+    assert f"mitigations, groups and the rest (--by) would take about {needed} minutes on this machine" in line
+    assert argument_names.as_arguments(line).count(f"minutes={needed} has them, whole=True has them") == 1
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,21 @@ def test_audits_of_other_tables_models_or_adversaries_are_not_subtracted(tmp_pat
     assert "entered" not in text
 
 
+def test_the_code_that_made_the_audits_is_compared_in_one_line(tmp_path):
+    def line(name, **second):
+        found = audit_differences.lines(*audits(tmp_path / name, **second))
+        return next(one for one in found if one.startswith("code: "))
+
+    assert line("same") == "code: the same in all 1 steps that both have; commit 11111111"
+    assert line("reworded", commit="2" * 40).endswith("steps that both have; commit 11111111 -> 22222222")
+    assert line("changed", code="0ther", commit="2" * 40) == (
+        "code: differs in 1 of 1 steps (audit_rate_records); commit 11111111 -> 22222222"
+    )
+    first, second = audits(tmp_path / "gone")
+    (tmp_path / "gone/b/results/full/provenance/audit_rate_records/table.json").unlink()
+    assert audit_differences._code(first, finished_audit.read(second.folder)).startswith("code: not compared")
+
+
 def test_without_settings_the_rest_is_compared(tmp_path):
     first, _ = audits(tmp_path)
     (tmp_path / "b/full.yaml").unlink()

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from memaudit.common.project_paths import CALLED_FROM
-from memaudit.workflow.job_progress import Brief, Progress, WithoutEcho, between
+from memaudit.workflow.job_progress import Brief, Progress, WithoutEcho
 
 
 class Run:
@@ -59,14 +59,6 @@ def test_no_short_time_is_told_while_a_run_of_short_jobs_does_not_get_on():
     assert "less than a minute left" in quick.starts()
     quick.now = 150.0
     assert "up to 2 min left" in quick.starts()
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(20, "less than a minute"), (50, "up to 2 min"), (300, "2 to 10 min"), (7200, "1.0 to 4.0 h")],
-)
-def test_the_time_left_is_a_range(seconds, text):
-    assert between(seconds) == text
 
 
 def test_the_log_of_a_job_that_failed_is_named(run):

@@ -44,7 +44,7 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
     assert summary["rated"] == MEMBERS
     assert summary["table"]["disputed"] == 0
     text = " ".join(html.split())
-    assert f"of {RECORDS + 5} rows {RECORDS + 3} have a target; 3 are equal to another row and count once" in text
+    assert f"of {RECORDS + 5} rows {RECORDS + 3} have a target; 3 repeat another row and are left out" in text
     assert "drawn at random" not in text
     assert (
         f"Of {RECORDS} records that were queried {MEMBERS} are rated; the other {RECORDS - MEMBERS} are in no" in text

@@ -118,6 +118,9 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="compute the first numbers only, without --by, --infer and the like"
     )
     audit.add_argument(
+        "--whole", action="store_true", help="compute all of it, also where the smallest does not fit --minutes"
+    )
+    audit.add_argument(
         "--rows",
         type=COUNT.parsed,
         default=MOST_ROWS,

@@ -239,8 +239,9 @@ def alike(summary: Summary) -> str:
     if not summary.nouns().alike:
         return ""
     return (
-        f"{summary.table.alike} rows have the same features as another row and a different target: rows with the same "
-        "features are in a context together and count as one record; in an audit with a group such rows are left out"
+        f"{summary.table.alike} of the {summary.table.taken - summary.table.duplicates} different rows have the same "
+        "features as another one and a different target: rows with the same features are in a context together and "
+        "count as one record; in an audit with a group such rows are left out"
     )
 
 

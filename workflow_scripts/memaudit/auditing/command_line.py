@@ -31,7 +31,7 @@ ROLES = (
 )  # fields of a request that are named as the options are
 # Settings of a run that are named as the options are.
 CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
-CHOSEN += ("records", "epsilon", "public", "finetune")
+CHOSEN += ("whole", "records", "epsilon", "public", "finetune")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -42,6 +42,18 @@ class FinishedAudit:
         """Seed of all random numbers, None where the config is gone."""
         return self.config.get("seed")
 
+    @cached_property
+    def steps(self) -> dict[str, Mapping[str, Any]]:
+        """A provenance record of each rule of the last stage, by the rule's name; empty where they are gone."""
+        records = (self.folder / "results" / self.summary.stage / "provenance").rglob("*.json")
+        return {record["rule"]: record for record in map(read_json, sorted(records))}
+
+    @property
+    def version(self) -> str:
+        """The commit of the code that rated the records, empty where it is not known."""
+        state = self.steps.get("audit_rate_records", {}).get("git")
+        return f"{state['commit'][:8]}{' with uncommitted changes' if state['dirty'] else ''}" if state else ""
+
     def settings(self) -> dict[str, Any]:
         """Settings by dotted key."""
         flat = _flat(self.config, "")

@@ -51,6 +51,7 @@ IDLE = (
         "finetune",
         "minutes",
         "quick",
+        "whole",
         "shown",
     ),
     *("context_rows", "show_values"),

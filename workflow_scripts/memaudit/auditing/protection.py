@@ -69,7 +69,7 @@ def _system(summary: Summary, facts: Mapping[str, Any]) -> str:
     return (
         f"{summary.models['main']} {rows} (sha256 {table.sha256}): "
         f"{table.rows} rows, {table.columns} columns and the target, {table.task}; audited with contexts of "
-        f"{summary.context} records"
+        f"{summary.context} {summary.nouns().rows}"
     )
 
 

@@ -128,7 +128,7 @@ def _risk(summary: Summary) -> Criterion:
         rate, posterior = max(first.posteriors.items(), key=lambda one: float(one[0]))
         findings.append(
             Finding(
-                measure=f"Maximum: probability that this adversary gives the membership of row {first.row}, from "
+                measure=f"Probability that this adversary gives the membership of row {first.row}, from "
                 f"{100 * float(rate):g} % before",
                 value=Value(estimate=posterior, null=float(rate)),
                 power="calibrated; no interval is estimated",
@@ -138,7 +138,7 @@ def _risk(summary: Summary) -> Criterion:
         **sources.RISK,
         findings=findings,
         evidence="Access, intruder and privacy unit as stated above are the threat model. AUC and precision are "
-        "average risks; those of the most vulnerable record are the maximum among the records that were rated.",
+        "average risks; the vulnerability score is the maximum among those that were rated.",
         no_evidence=f"{summary.rated} of {summary.table.rows} rows are rated; the maximum of the others is unknown. "
         "Motives and capacity of an intruder, and controls around the system, are not measured.",
     )
@@ -226,7 +226,7 @@ def _accused(summary: Summary) -> Finding:
 
 def _showing(summary: Summary) -> Finding:
     return Finding(
-        measure=f"Share of {summary.rated} rated records whose presence shows",
+        measure=f"Share of {summary.rated} rated {summary.nouns().rows} whose presence shows",
         value=Value(estimate=summary.showing / summary.rated),
         power=COUNT,
     )

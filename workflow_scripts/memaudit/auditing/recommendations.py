@@ -5,13 +5,12 @@ from typing import NamedTuple
 
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing import audit_strength
+from memaudit.auditing.larger_audit import again, may_be_advised, sentence, undecided
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 NAMED = 3  # most mitigations that a sentence names
 LAYER_DROPPED = "layer dropped"  # the mitigation that leaves the most vulnerable tenth of the records out
-
-STRICT = "Audit again with another seed and more minutes: accusations at the strict threshold exceed chance."
 
 
 def in_short(summary: Summary) -> str:
@@ -21,7 +20,8 @@ def in_short(summary: Summary) -> str:
     if not leaks(summary):
         if attention_leaks(summary):
             return "Keep the model's attention weights to yourself: they leak."
-        start = f"{STRICT} " if summary.strict_leak() else ""
+        exceeds = f"Audit again with {again(summary)}: accusations at the strict threshold exceed chance. "
+        start = exceeds if summary.strict_leak() else ""
         return f"{start}Read what was not tested, and audit again after each change of table, model or access."
     start = "Limit who may query the model, and log the number of queries."
     if attention_leaks(summary):
@@ -132,6 +132,21 @@ def _act_on_list(summary: Summary) -> str:
     )
 
 
+def _no_leak_yet(summary: Summary) -> str:
+    """What a larger audit may decide where no leak is detected; empty where it would change nothing."""
+    high = summary.headline.auc.high
+    if not undecided(summary) or high is None:
+        return ""
+    return sentence(summary, f"narrow the interval, which reaches to an AUC of {high:.3f}")
+
+
+def _not_shown(summary: Summary) -> str:
+    """What a larger audit may show of mitigations; empty where reasons that are decided stand against each."""
+    if not any(may_be_advised(one) for one in summary.mitigations):
+        return ""
+    return f" What is not shown may hold all the same.{sentence(summary, 'narrow the intervals')}"
+
+
 def _others(summary: Summary) -> str:
     """What leaving the most vulnerable records out is shown to do to the leak of the others."""
     tested = [one for one in summary.mitigations if one.name == LAYER_DROPPED and one.auc_difference]
@@ -210,8 +225,8 @@ RULES = [
         "a check by planted models has failed",
         lambda summary: broken(summary) and not _control(summary),
         lambda summary: (
-            f"Do not use the numbers of this audit: {audit_strength.invalid(summary)}. Run it again with another "
-            "seed and more minutes. If the check fails again, the attack does not work on answers of this model."
+            f"Do not use the numbers of this audit: {audit_strength.invalid(summary)}. Run it again with "
+            f"{again(summary)}. If the check fails again, the attack does not work on answers of this model."
         ),
     ),
     Rule(
@@ -220,7 +235,7 @@ RULES = [
         lambda summary: (
             f"{'The attacks on answers' if attention_leaks(summary) else 'These attacks'} detected no leak over all "
             "records. This is no guarantee: stronger attacks, contexts of another size "
-            f"and other models may leak. {audit_strength.smallest_auc(summary)} More minutes narrow the intervals."
+            f"and other models may leak. {audit_strength.smallest_auc(summary)}{_no_leak_yet(summary)}"
         ),
     ),
     Rule(
@@ -228,17 +243,17 @@ RULES = [
         lambda summary: not leaks(summary) and not broken(summary) and summary.strict_leak(),
         lambda summary: (
             f"At a false positive rate of {100 * summary.fpr:g} % accusations are right more often than by chance, as "
-            "where few records leak; one audit in twenty shows this without a leak. Audit again with another seed "
-            "and more minutes before you rely on either."
+            "where few records leak; one audit in twenty shows this without a leak. Audit again with "
+            f"{again(summary)} before you rely on either."
         ),
     ),
     Rule(
         "no leak is detected, but the presence of single records shows",
         lambda summary: not leaks(summary) and not broken(summary) and summary.showing > 0,
         lambda summary: (
-            f"The presence of {summary.showing} of {summary.rated} records shows in the answers all the same: no leak "
-            "on average does not protect each record. They are in risk.parquet (column shows); audit again with more "
-            "minutes before you act on single ones."
+            f"The presence of {summary.showing} of {summary.rated} {summary.nouns().rows} shows in the answers all the "
+            "same: no leak on average does not protect each record. They are in risk.parquet (column shows); audit "
+            f"again with {again(summary)} before you act on single ones."
         ),
     ),
     Rule(
@@ -265,10 +280,7 @@ RULES = [
     Rule(
         "a leak is detected, and some mitigations could not be tested, or are not shown to help",
         lambda summary: leaks(summary) and bool(unclear(summary)),
-        lambda summary: (
-            f"{_not_advised(unclear(summary))}. "
-            "What is not shown may hold all the same: more minutes narrow the intervals."
-        ),
+        lambda summary: f"{_not_advised(unclear(summary))}.{_not_shown(summary)}",
     ),
     Rule(
         "a leak is detected, and the list of most vulnerable records is stable",
@@ -279,8 +291,8 @@ RULES = [
         "a leak is detected, and the list of most vulnerable records is not stable",
         lambda summary: leaks(summary) and not _stable(summary),
         lambda summary: (
-            "Do not act on single records of the list: other shadow contexts would name others. More minutes make "
-            "the list more stable."
+            "Do not act on single records of the list: other shadow contexts would name others."
+            f"{sentence(summary, 'make the list more stable')}"
         ),
     ),
     Rule(

@@ -25,8 +25,8 @@ class RowNouns:
 
     @property
     def rows(self) -> str:
-        """What rows are: "records", "modules"."""
-        return self.noun or "records"
+        """What rows are: "records", "modules"; "rows" where several of them count as one record."""
+        return self.noun or ("rows" if self.alike else "records")
 
     @property
     def owner(self) -> str:
@@ -39,7 +39,7 @@ class RowNouns:
     def owners(self) -> str:
         """Plural of `owner`: "persons", "groups of modules"; of rows alike "records", "modules"."""
         if self.alike:
-            return self.rows
+            return self.noun or "records"
         return f"groups of {self.noun}" if self.noun else "persons"
 
     @property

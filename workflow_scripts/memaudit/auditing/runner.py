@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from memaudit.auditing.intake import take_in
 from memaudit.auditing.ledger_note import note_audit
 from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import SHIPPED, Request
+from memaudit.auditing.second_stage_sizes import second_stage_sizes
 from memaudit.auditing.terminal_progress import SAID, Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
@@ -40,10 +42,7 @@ COMPUTED = {"quick": "the first numbers", "full": "the whole audit", "prediction
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
 # Settings of the config, too.
 PASSED_ON = ("shown", "show_values", "finetune", "context_rows", "owner", "review_by", "records")
-PAGE_ALONE = {"plan": 0, "owner": "", "review_by": "", "records": ""}  # without effect on the time that an audit takes
 PDF = "report.pdf"
-QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
-RATING = "results/quick/provenance/audit_rate_records/table.json"
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,7 @@ class Settings:
     finetune: bool = False
     minutes: float = 3.0
     quick: bool = False  # only the first stage
+    whole: bool = False  # both stages, also where they do not fit the minutes
     base_rates: Sequence[float] = (0.01, 0.1, 0.5)
     shown: int = 20
     show_values: bool = False
@@ -76,8 +76,8 @@ def run(request: Request, settings: Settings, report: Callable[[str, Any], None]
     """Run the audit and return its folder, with report.html, summary.json and risk.parquet.
 
     report: called with "schema" and the facts of the intake, after each stage with its name and its summary, and with
-    "late" and a line if the audit took much longer than its budget. Raises AuditError in one line for every fault that
-    a user can correct.
+    "late" and a line if the audit took much longer than its budget, or ends with the first numbers since the rest does
+    not fit. Raises AuditError in one line for every fault that a user can correct.
     """
     with in_one_line(settings.folder):
         return _run(request, settings, report)
@@ -89,7 +89,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
     _check_models(settings)
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
-        _keep_complete(settings)
+        whole = settings.whole or _keep_complete(settings)
         facts = _taken_in(request, settings, fresh)
         catalogue = model_choice.entries(settings.models, settings.params, facts["kind"])
         if settings.epsilon:
@@ -99,24 +99,38 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
         models = _called(settings, catalogue[1])
         shown = {"models": models, "records": settings.records, "show_values": settings.show_values}
         report("schema", facts | shown | {"left_by_quick": left_by_quick(request, settings)})
-        chosen = {key: getattr(settings, key) for key in PASSED_ON}
-        chosen |= {"threats": list(settings.threats), "quick": settings.quick}
-        chosen |= {"base_rates": sorted(set(settings.base_rates)), "epsilons": sorted(set(settings.epsilon))}
-        chosen |= {"seed": request.seed, "model_labels": models}
-        sizes = stages.quick_sizes(facts["taken"])
-        config = stages.overlay("quick", facts, sizes, chosen, catalogue)
-        with Display(stages.guessed_seconds(settings.minutes, settings.quick)) as display:
-            report("quick", _stage("quick", config, settings, lock, display))
+        chosen = _chosen(settings, models, request.seed)
+        chosen["quick"] = settings.quick or (stages.too_short(settings.minutes) and not whole)
+        config = partial(stages.overlay, facts=facts, models=catalogue)
+        first = stages.quick_sizes(facts["taken"])
+        with Display(stages.guessed_seconds(settings.minutes, chosen["quick"]), stages.FIXED_SECONDS) as display:
+            report("quick", _stage("quick", config("quick", sizes=first, chosen=chosen), settings, lock, display))
             if settings.quick:
                 return folder
             left = 60 * settings.minutes - (time.monotonic() - started)
-            sizes = _full_sizes(left, settings, stages.overlay("full", facts, sizes, chosen, catalogue))
-            config = stages.overlay("full", facts, sizes, chosen, catalogue)
-            display.starts("full", sizes["seconds expected"])
-            report("full", _stage("full", config, settings, lock, display))
-    if late := stages.overrun(time.monotonic() - started, settings.minutes, sizes):
+            sizes = second_stage_sizes(left, settings, config("full", sizes=first, chosen=chosen))
+            if whole or stages.fits(settings.minutes, sizes):
+                display.starts("full", sizes["seconds expected"])
+                report("full", _stage("full", config("full", sizes=sizes, chosen=chosen), settings, lock, display))
+                late = stages.overrun(time.monotonic() - started, settings.minutes, sizes)
+            else:
+                needed = stages.enough(settings.minutes, sizes)
+                ending = config("quick", sizes=first | {"whole": needed}, chosen=chosen | {"quick": True})
+                display.starts("quick", stages.PAGE_SECONDS, last=True)
+                ended = _stage("quick", ending, settings, lock, display)
+                if not chosen["quick"]:  # now with the smallest leak, which the first numbers of a longer audit lack
+                    report("quick", ended)
+                late = stages.left_out(settings.minutes, needed, _of_second_stage(request, settings))
+    if late:
         report("late", late)
     return folder
+
+
+def _chosen(settings: Settings, models: Sequence[str], seed: int) -> dict[str, Any]:
+    """What `stages.overlay` needs of the settings."""
+    chosen = {key: getattr(settings, key) for key in PASSED_ON} | {"threats": list(settings.threats)}
+    chosen |= {"base_rates": sorted(set(settings.base_rates)), "epsilons": sorted(set(settings.epsilon))}
+    return chosen | {"seed": seed, "model_labels": models}
 
 
 def _check_models(settings: Settings) -> None:
@@ -136,11 +150,16 @@ def _called(settings: Settings, names: Sequence[str]) -> list[str]:
 
 
 def left_by_quick(request: Request, settings: Settings) -> list[str]:
-    """Options that were given, and that an audit of the first stage alone leaves out."""
+    """Options that were given, and that --quick leaves out."""
+    return _of_second_stage(request, settings) if settings.quick else []
+
+
+def _of_second_stage(request: Request, settings: Settings) -> list[str]:
+    """Options that were given, and that the first stage leaves out."""
     given = {"--by": request.by, "--infer": request.infer, "--epsilon": settings.epsilon}
     given |= {"--finetune": settings.finetune, "further models": settings.models[1:]}
     given |= {f"--threats {name}": name in settings.threats for name in ("poison", "white-box", "linkability")}
-    return [name for name, value in given.items() if settings.quick and value]
+    return [name for name, value in given.items() if value]
 
 
 def _taken_in(request: Request, settings: Settings, fresh: bool) -> dict[str, Any]:
@@ -174,6 +193,8 @@ def _check(request: Request, settings: Settings) -> None:
             "--epsilon: needs --public FILE, published bounds and categories of the columns (docs/release.md); read "
             "from the table they would reveal records that no noise hides"
         )
+    if settings.quick and settings.whole:
+        raise AuditError("--whole: measures what --quick leaves out; leave one of them out")
     if settings.pdf:
         pdf_page.require()
     row_nouns.require(settings.records, settings.owner, settings.review_by)
@@ -181,56 +202,16 @@ def _check(request: Request, settings: Settings) -> None:
     stage_results.refuse_idle(settings.snakemake)
 
 
-def _keep_complete(settings: Settings) -> None:
-    """Raise AuditError if the first stage alone would replace the results of a complete audit."""
+def _keep_complete(settings: Settings) -> bool:
+    """Whether the folder holds a complete audit, which stays one. Raises AuditError if --quick would replace it."""
     summary = settings.folder / "summary.json"
-    if settings.quick and summary.exists() and read_json(summary)["stage"] == "full":
+    complete = summary.exists() and read_json(summary)["stage"] == "full"
+    if complete and settings.quick:
         raise AuditError(
             f"{str(settings.folder)!r}: holds a complete audit, which --quick would replace; give another folder with "
             "--into"
         )
-
-
-def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict[str, Any]:
-    """Sizes of the second stage; an interrupted run of the same request keeps its sizes, so that it continues."""
-    folder = settings.folder
-    known = folder / "full.yaml"
-    budget = {"minutes": settings.minutes}
-    if known.exists():
-        before = yaml.safe_load(known.read_text(encoding="utf-8"))
-        sizes = before["audit"]["plan"]
-        same = [before["datasets"][stages.NAME] | {"max_records": 0}, before["audit"] | PAGE_ALONE, before["models"]]
-        other = [config["datasets"][stages.NAME] | {"max_records": 0}, config["audit"] | PAGE_ALONE, config["models"]]
-        if same == other and sizes.get("minutes") == settings.minutes:
-            return sizes
-    units = read_json(folder / "results/quick/data" / stages.NAME / "schema.json")["units"]
-    return budget | stages.full_sizes(units, left, _cost(units, settings, optional_studies.questions(config["audit"])))
-
-
-def _cost(units: int, settings: Settings, questions: int) -> stages.Cost:
-    """What the second stage costs, from the seconds that the first one's jobs took.
-
-    units: of the table; questions: columns that are inferred, and one for linkability.
-    """
-    sidecars = [read_json(path) for path in sorted((settings.folder / QUERY).glob("*.json"))]
-    seconds = sum(max(one["wall_seconds"] - stages.START_SECONDS, 1.0) for one in sidecars)
-    return stages.Cost(
-        quick_records=min(units, stages.QUICK_RECORDS),
-        seconds=seconds / stages.QUICK_SETS,
-        rating=read_json(settings.folder / RATING)["cpu_seconds"],
-        cores=settings.cores or os.cpu_count() or 1,
-        models=len(settings.models),
-        poison="poison" in settings.threats,
-        white_box="white-box" in settings.threats,
-        questions=questions,
-        elsewhere=_seconds_elsewhere(settings),
-    )
-
-
-def _seconds_elsewhere(settings: Settings) -> float:
-    """CPU seconds of the optional studies."""
-    private = optional_studies.PRIVATE_SECONDS * len(settings.epsilon)
-    return private + optional_studies.TUNING_SECONDS * settings.finetune
+    return complete
 
 
 def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int, display: Display) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def stage_summary(
     return Summary(
         stage="full" if audit["complete"] else "quick",
         table=_table(facts, counts(*tables["dedup"]), counts(*tables["checks"])),
+        whole_minutes=audit["plan"].get("whole"),
         shadow_sets=sets,
         context=deployed.measured[-1].number,
         fpr=audit["fpr"],

@@ -25,6 +25,8 @@ ARM_SETS = 32  # of a further model, a smaller context, a mitigation
 START_SECONDS = 5.0  # of a job that queries a model: imports, and loading the model
 FIXED_SECONDS = 60.0  # of the workflow: its start and that of its two dozen jobs, the split, the page
 QUICK_SECONDS = 32.0  # expected for the first stage
+PAGE_SECONDS = 15.0  # to rate the records again with the smallest leak, and to write the page again
+OVERTIME = 1.5  # times its budget that an audit may be expected to take before its second stage is left out
 RATERS = 2  # processes that rate records at the same time
 JOBS = 4  # most jobs that query a model at the same time
 OTHER_JOBS = 7  # that query a model, besides those of `main`
@@ -104,6 +106,31 @@ def full_sizes(records: int, left: float, cost: Cost) -> dict[str, Any]:
 def guessed_seconds(minutes: float, quick: bool) -> dict[str, float]:
     """Seconds that each stage is expected to take before anything is measured; quick: whether the first is the last."""
     return {"quick": QUICK_SECONDS} | ({} if quick else {"full": max(60 * minutes - QUICK_SECONDS, FIXED_SECONDS)})
+
+
+def too_short(minutes: float) -> bool:
+    """Whether the second stage fits a budget on no machine."""
+    return 60 * minutes * OVERTIME < QUICK_SECONDS + FIXED_SECONDS
+
+
+def fits(minutes: float, sizes: Mapping[str, Any]) -> bool:
+    """Whether the second stage fits the budget with some overtime; sizes: as `full_sizes` gives them."""
+    return sizes["seconds expected"] - sizes["seconds left"] <= (OVERTIME - 1) * 60 * minutes
+
+
+def enough(minutes: float, sizes: Mapping[str, Any]) -> int:
+    """Whole minutes that the second stage fits; minutes, sizes: of one that it does not fit."""
+    return ceil(minutes + (sizes["seconds expected"] - sizes["seconds left"]) / 60)
+
+
+def left_out(minutes: float, needed: int, requested: Sequence[str]) -> str:
+    """A line for an audit that ends with its first numbers; needed: of `enough`; requested: options left out."""
+    beside = f" ({', '.join(requested)})" if requested else ""
+    return (
+        f"these are first numbers: mitigations, groups and the rest{beside} would take about {needed} minutes on this "
+        f"machine, where {minutes:g} {'was' if minutes == 1 else 'were'} asked; --minutes {needed} has them, --whole "
+        "has them whatever they take"
+    )
 
 
 def overrun(seconds: float, minutes: float, sizes: Mapping[str, Any]) -> str | None:

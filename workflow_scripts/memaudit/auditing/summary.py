@@ -259,6 +259,9 @@ class Summary(Part):
     version: Literal[1] = 1
     stage: Literal["quick", "full"]
     table: Table
+    whole_minutes: int | None = Field(
+        None, description="minutes that the whole audit was expected to need, where the budget was too short for it"
+    )
     shadow_sets: int
     context: int = Field(description="records of a context, the mean over contexts")
     fpr: float = Field(description="false positive rate of the decision threshold")

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from memaudit.auditing.notebook_progress import NotebookBar, notebook_display
+from memaudit.common.time_left import between, seconds_left
 
 SAID = "memaudit: "
 COUNTS = re.compile(rf"{SAID}(\d+) of (\d+) jobs done.*; (\w+)(?: .*)? starts$")
@@ -35,6 +36,8 @@ STEPS = {
     "tabpate": "testing private contexts",
     "iclmem": "fine-tuning and probing",
 }
+# The rating of records takes as long as so many other jobs; the page comes after it.
+RATING, RATED = 8, ("audit_write_page", "audit")
 STAGES = {"quick": "first numbers", "full": "whole audit", "predictions": "whole audit"}
 
 
@@ -43,25 +46,19 @@ def step(rule: str) -> str:
     return next((said for start, said in STEPS.items() if rule.startswith(start)), WORKING)
 
 
-def remaining(seconds: float) -> str:
-    """The time left in words; below 0 the stage takes longer than expected."""
-    if seconds < 0:
-        return "longer than expected"
-    if seconds < 60:
-        return "less than a minute left"
-    minutes = round(seconds / 60)
-    return f"about {minutes} {'minute' if minutes == 1 else 'minutes'} left"
-
-
 class Display:
     """Progress of both stages of an audit, to be used as a context.
 
-    expected: seconds that each stage is expected to take, in their order; clock: seconds.
+    expected: seconds that each stage is expected to take, in their order; least: of these, what a stage that has not
+    begun takes at its smallest; clock: seconds.
     """
 
-    def __init__(self, expected: Mapping[str, float], clock: Callable[[], float] = time.monotonic) -> None:
-        self._expected, self._clock = dict(expected), clock
+    def __init__(
+        self, expected: Mapping[str, float], least: float = 0.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._expected, self._least, self._clock = dict(expected), least, clock
         self._stage, self._began, self._shown = next(iter(self._expected)), clock(), ""
+        self._started, self._done = self._began, 0.0  # of the audit; share of the stage's jobs
         self._stack, self._bar, self._task, self._output = ExitStack(), None, None, None
 
     def __enter__(self) -> Self:
@@ -76,18 +73,27 @@ class Display:
     def __exit__(self, *error: Any) -> None:
         self._stack.close()
 
-    def starts(self, stage: str, expected: float | None = None) -> None:
-        """A stage begins; expected: seconds that it will take, where they are known better by now."""
-        self._stage, self._began = stage, self._clock()
+    def starts(self, stage: str, expected: float | None = None, last: bool = False) -> None:
+        """A stage begins; expected: seconds that it takes, where they are known better by now; last: none follows."""
+        self._stage, self._began, self._done = stage, self._clock(), 0.0
         if expected is not None:
             self._expected[stage] = expected
+        if last:
+            self._expected = {stage: self._expected[stage]}
 
     def left(self) -> float:
-        """Seconds until both stages are finished; below 0 where this stage takes longer than expected."""
-        names = list(self._expected)
-        later = sum(self._expected[name] for name in names[names.index(self._stage) + 1 :])
-        own = self._expected[self._stage] - (self._clock() - self._began)
-        return own + later if own >= 0 or later == 0 else later
+        """Seconds until both stages are finished, by the pace of this stage's jobs.
+
+        The next stage is made so large that it fits the rest of the budget, but not smaller than its smallest, which
+        takes longer on a slow machine.
+        """
+        names, elapsed = list(self._expected), self._clock() - self._began
+        expected = self._expected[self._stage]
+        own = seconds_left(self._done * expected, (1 - self._done) * expected, elapsed)
+        if self._stage == names[-1]:
+            return own
+        budget = sum(self._expected.values()) - (self._clock() - self._started)
+        return own + max(budget - own, seconds_left(self._done * expected, self._least, elapsed))
 
     def line(self, text: str) -> bool:
         """Show a line of Snakemake's for users; returns whether it may tell the cause of a failure."""
@@ -98,22 +104,29 @@ class Display:
             print(text, flush=True)
             return True
         done, jobs, rule = found.groups()
+        self._done = self._share_done(int(done), int(jobs), rule)
         self._at(int(done), int(jobs), step(rule))
         return False
 
     def _at(self, done: int, jobs: int, doing: str) -> None:
         described = f"{STAGES[self._stage]}: {doing}"
         if self._bar is not None:
-            self._bar.update(self._task, description=described, completed=self._share())
+            self._bar.update(self._task, description=described, completed=self.share())
         elif self._output is not None:
-            self._output.at(self._share(), f"{described} ({remaining(self.left())})")
+            self._output.at(self.share(), f"{described} ({between(self.left())} left)")
         elif described != self._shown:
-            print(f"{SAID}{described} ({done} of {jobs} steps done, {remaining(self.left())})", flush=True)
+            print(f"{SAID}{described} ({done} of {jobs} steps done, {between(self.left())} left)", flush=True)
         self._shown = described
 
-    def _share(self) -> float:
-        """Share of the expected time that has passed."""
-        return min(max(1 - max(self.left(), 0.0) / sum(self._expected.values()), 0.0), 0.99)
+    def _share_done(self, done: int, jobs: int, rule: str) -> float:
+        """The part of the stage's work that is done when a job of this rule starts."""
+        more = 0 if self._stage == "predictions" else RATING - 1
+        return (done + more * (rule in RATED)) / (jobs + more)
+
+    def share(self) -> float:
+        """The part of the audit's time that has passed."""
+        elapsed = self._clock() - self._started
+        return min(elapsed / (elapsed + self.left() + 1e-9), 0.99)
 
 
 class _Left(TextColumn):
@@ -125,7 +138,6 @@ class _Left(TextColumn):
 
     def render(self, task: Any) -> Any:
         """The text of this moment."""
-        display = self._display
-        task.completed = display._share()
-        self.text_format = remaining(display.left())
+        task.completed = self._display.share()
+        self.text_format = f"{between(self._display.left())} left"
         return super().render(task)

@@ -9,7 +9,7 @@ from memaudit.statistics.independent_differences import difference
 
 SAME = "comparable: the same table, target, task, model and adversaries, as far as the folders tell"
 OF_FACTS = ("the target", "the privacy unit")
-MOST_ROWS = 20
+MOST_ROWS, MOST_STEPS = 20, 4
 
 
 def obstacles(old: FinishedAudit, new: FinishedAudit) -> list[str]:
@@ -32,12 +32,28 @@ def lines(old: FinishedAudit, new: FinishedAudit) -> list[str]:
     against = obstacles(old, new)
     same = not against
     found = [f"not comparable: {one}" for one in against] or [SAME]
-    found += _settings(old, new)
+    found += [_code(old, new), *_settings(old, new)]
     found += _metrics(old, new, same)
     if same:
         found += _records(old, new)
     found += _mitigations(old, new)
     return found
+
+
+def _code(old: FinishedAudit, new: FinishedAudit) -> str:
+    """Whether the same code made both audits, by its digest that the provenance of each step records."""
+    both = [rule for rule in old.steps if rule in new.steps]
+    if not both:
+        return "code: not compared, since the provenance of one audit is gone"
+    versions = f"commit {old.version or 'not known'}"
+    if old.version != new.version:
+        versions += f" -> {new.version or 'not known'}"
+    if other := [rule for rule in both if old.steps[rule]["code"] != new.steps[rule]["code"]]:
+        named = ", ".join(other[:MOST_STEPS]) + (
+            f" and {len(other) - MOST_STEPS} more" if len(other) > MOST_STEPS else ""
+        )
+        return f"code: differs in {len(other)} of {len(both)} steps ({named}); {versions}"
+    return f"code: the same in all {len(both)} steps that both have; {versions}"
 
 
 def _settings(old: FinishedAudit, new: FinishedAudit) -> list[str]:

@@ -5,17 +5,11 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from math import ceil
 from pathlib import Path
 
 from memaudit.common.project_paths import CALLED_FROM
+from memaudit.common.time_left import between, seconds_left
 
-# So long a run is taken to go at the expected pace; from then on its own pace decides more and more.
-WARM_UP = 30.0
-# The range of the time left is the estimate divided and multiplied by it. Replayed from the sidecars of a default run
-# (true time left 1 to 3 times the estimate), a smoke run (.8 to 1.3) and one beside other work (.4 to 2), 91, 100 and
-# 73 % of the lines had the true time left in their range.
-SPREAD = 2.0
 # What Snakemake adds to a job of this machine that has ended with a line of its own. A job that is killed says nothing:
 # its line ("died with <Signals.SIGKILL: 9>") is another one.
 ECHO = re.compile(
@@ -57,8 +51,8 @@ class Progress(logging.Handler):
             self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(map(_from_caller, record.log))}")
 
     def _time(self, left: float) -> str:
-        pace = (self._seconds - left + WARM_UP * self._workers) / (self._clock() - self._began + WARM_UP)
-        return between(left / pace)
+        elapsed = self._clock() - self._began
+        return between(seconds_left(self._seconds - left, left, elapsed, self._workers))
 
 
 def _from_caller(log: str) -> str:
@@ -66,16 +60,6 @@ def _from_caller(log: str) -> str:
     path = Path(log).absolute()
     folder = Path(os.environ.get(CALLED_FROM, ".")).absolute()
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
-
-
-def between(seconds: float) -> str:
-    """The range of the time left around an estimate: half and twice as long."""
-    low, high = seconds / SPREAD, seconds * SPREAD
-    if high < 60:
-        return "less than a minute"
-    if high > 5400:
-        return f"{low / 3600:.1f} to {high / 3600:.1f} h"
-    return f"{low / 60:.0f} to {ceil(high / 60)} min" if low > 30 else f"up to {ceil(high / 60)} min"
 
 
 class WithoutEcho(logging.Filter):

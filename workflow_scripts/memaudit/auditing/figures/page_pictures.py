@@ -25,7 +25,7 @@ def pictures(summary: Summary) -> dict[str, Any]:
         "growth": by_contexts(summary.growth, REGISTRY[summary.growth.score].label),
         "size": by_size(summary.deployed, REGISTRY[summary.deployed.score].label),
         "plane": mitigation_plane.mitigation_plane(summary.mitigations),
-        "strip": record_strip(summary.exposed, summary.rated, summary.showing),
+        "strip": record_strip(summary.exposed, summary.rated, summary.showing, summary.nouns().rows),
     }
     if audit_strength.invalid(summary):
         drawn = {

@@ -10,8 +10,11 @@ from memaudit.auditing.summary import Exposed
 LEFT, RIGHT, TOP, STEP = 62.0, 350.0, 20.0, 16.0
 
 
-def record_strip(exposed: Sequence[Exposed], rated: int, showing: int) -> Picture:
-    """Vulnerability scores of the listed records with their intervals; showing: of all rated ones, those that show."""
+def record_strip(exposed: Sequence[Exposed], rated: int, showing: int, rows: str) -> Picture:
+    """Vulnerability scores of the listed records with their intervals.
+
+    showing: of all rated ones, those whose presence shows; rows: what they are called.
+    """
     picture = Picture("strip", "Vulnerability scores with their intervals")
     scored = [one for one in exposed if one.vulnerability.estimate is not None]
     if not scored:
@@ -36,8 +39,8 @@ def record_strip(exposed: Sequence[Exposed], rated: int, showing: int) -> Pictur
         parts.append(tag("circle", paint="dot" if one.shows else "ring", cx=plane.x(value.estimate), cy=y, r=4))
     listed = sum(one.shows for one in scored)
     told = (
-        f"The {len(scored)} records of {rated} whose presence changes the model's answers most, by their row in the "
-        "table. Vulnerability score: the difference between answers with and without the record, in standard "
+        f"The {len(scored)} {rows} of {rated} with the largest vulnerability scores, by their row in the table. "
+        "Vulnerability score: the difference between answers with and without the record, in standard "
         "deviations; bars are 95 % intervals. At the dashed line, 0, the presence makes no difference. Filled: the "
         f"interval excludes 0, the presence shows ({listed} of these {len(scored)}, {showing} of all {rated})."
     )
