@@ -1,7 +1,9 @@
 """Notes of a release are one section of the changelog; what a release lacks is one line."""
 
+import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 import yaml
@@ -59,6 +61,15 @@ def test_the_last_section_ends_with_the_file(folder):
 def test_what_a_release_lacks_is_named(folder, tag, versions, message):
     with pytest.raises(ValueError, match=message):
         cut_release_notes.release_notes(tag, folder(*versions))
+
+
+def test_the_next_release_lacks_at_most_its_date(tmp_path):
+    for name in ("pyproject.toml", "CITATION.cff"):
+        shutil.copy(PROJECT / name, tmp_path)
+    changelog = (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(changelog.replace("(unreleased)", "(2026-12-01)"), encoding="utf-8")
+    version = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]["version"]
+    assert cut_release_notes.release_notes(f"v{version}", tmp_path).startswith("- ")
 
 
 def test_a_tag_of_another_version_ends_the_command_with_one_line():
