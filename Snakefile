@@ -23,6 +23,9 @@ include: "rules/audit.smk"
 include: "rules/predictions.smk"
 
 
+report: "docs/captions/workflow.rst"
+
+
 for study, view in VIEWS.items():
 
     rule:

@@ -226,7 +226,7 @@ def counted(results) -> Iterator[str]:
     )
     if needed := results.config["audit"]["plan"].get("whole"):
         yield f"on this computer about {needed} minutes would do"
-    listed = results.risk.nlargest(min(results.config["audit"]["shown"], rated), "exposure")
+    listed = results.risk.nlargest(min(results.config["audit"]["shown"], rated), "vulnerability")
     filled = int(listed["shows"].sum())
     yield f"The {len(listed)} {rows} of {rated} with the largest vulnerability scores"
     yield f"({filled} of these {len(listed)}, {showing} of all {rated})"
@@ -252,10 +252,10 @@ def list_of_records(results, listed) -> Iterator[str]:
     axis = (np.floor(min(0, listed["low"].min())), np.ceil(max(1, listed["high"].max())))
     yield "| {:g} to {:g} |".format(*axis) + "".join(f" Posterior from {100 * float(rate):g} % |" for rate in rates)
     for one in listed.to_dict("records"):
-        beliefs = "".join(f" {posterior(one[f'belief_{rate}'])} |" for rate in rates)
-        low, middle, high = (fixed(one[key], 1) for key in ("low", "exposure", "high"))
+        posteriors = "".join(f" {posterior(one[f'posterior_{rate}'])} |" for rate in rates)
+        low, middle, high = (fixed(one[key], 1) for key in ("low", "vulnerability", "high"))
         shows = "yes" if one["low"] > 0 or one["high"] < 0 else "no"
-        yield f"| {one['row']} | {middle} [{low}, {high}] | |{beliefs} {shows}"
+        yield f"| {one['row']} | {middle} [{low}, {high}] | |{posteriors} {shows}"
 
 
 def posterior(share):
@@ -522,18 +522,18 @@ def protection(results) -> Iterator[str]:
     """Numbers of the section for data-protection officers, each with chance and whether it is beyond chance."""
     main, unit = results.main, "person" if results.accused == "persons" else "record"
     rate, worth = max(base_rates(results).items())
-    strict, first = Row(main, f"tpr@{results.fpr:g}"), results.risk.loc[results.risk["exposure"].idxmax()]
+    strict, first = Row(main, f"tpr@{results.fpr:g}"), results.risk.loc[results.risk["vulnerability"].idxmax()]
     yield found(f"AUC of the strongest score, by {unit}", Row(main, "auc"))
     yield found(f"Share of members accused at a false positive rate of {100 * results.fpr:g} %", strict)
     yield found(f"are right, if {100 * rate:g} of 100 candidates are members", worth)
     if results.persons:
         yield found("(AUC)", Row(results.of("members"), "auc"))
-    low, middle, high = (fixed(first[key], 3) for key in ("low", "exposure", "high"))
+    low, middle, high = (fixed(first[key], 3) for key in ("low", "vulnerability", "high"))
     score = f"{middle} [{low}, {high}] | 0.000 |"
     yield f"Maximum: vulnerability score of row {first['row']}, in standard deviations | {score}"
     yield (
         f"Probability that this adversary gives the membership of row {first['row']}, from {100 * rate:g} % before | "
-        f"{fixed(first[f'belief_{rate:g}'], 3)} | {fixed(rate, 3)} |"
+        f"{fixed(first[f'posterior_{rate:g}'], 3)} | {fixed(rate, 3)} |"
     )
     planted = results.threats[results.threats["planted"].notna()]
     planted = planted[planted["checked"].isna()] if "checked" in planted else planted

@@ -181,3 +181,13 @@ def test_an_address_without_a_repository_is_refused_in_one_line(tmp_path):
         server.shutdown()
     assert done.returncode != 0
     assert "/rules: a module needs its library and its catalogues; give github(...)" in done.stdout + done.stderr
+
+
+def test_the_test_config_of_the_catalogue_is_the_smoke_config_and_plans_the_whole_run(tmp_path):
+    assert (PROJECT / ".test/config/config.yaml").samefile(PROJECT / "config/smoke.yaml")
+    shutil.copytree(PROJECT / ".test", tmp_path / ".test", ignore=shutil.ignore_patterns("results", ".snakemake"))
+    command = [*SNAKEMAKE, "-n", "--directory", ".test", "--configfile", ".test/config/config.yaml"]
+    command += ["--snakefile", str(PROJECT / "Snakefile")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "results/smoke/report/index.html" in done.stdout

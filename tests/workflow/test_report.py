@@ -142,6 +142,8 @@ def test_snakemakes_own_report_has_captions_and_needs_no_network(smoke):
     text = own.read_text(encoding="utf-8")
     assert "TPR against the number of shadow models, by aggregation strategy" in text
     assert '"LiRA"' in text
+    assert "memaudit measures what models have memorized of single records" in text
+    assert re.search(r"Run <[^>]+>smoke</\w+>, on the tables wine, diabetes\.", text)
     assert not re.search(r"system-message|problematic", text)
     own.unlink()
 

@@ -15,6 +15,7 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
 from memaudit.workflow import archive
 
+KEY = "0123456789 key of the record ids"
 ODD = "../elsewhere/our customers (2).csv"
 
 
@@ -27,7 +28,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(project)
     write(ODD, "name,income\nAda,1\n")
     write("config/claims.yaml", "[]\n")
-    write("results/mine/data/id.key", "secret")
+    write("results/mine/data/id.key", KEY)
     step("data/records.parquet", [ODD, "results/mine/data/id.key"])
     step("figures/roc.svg", ["results/mine/data/records.parquet"])
     step("tables/claims.csv", ["config/claims.yaml", "results/mine/figures/roc.svg"])
@@ -45,6 +46,7 @@ def step(name, inputs):
     output = f"results/mine/{name}"
     write(output, f"content of {name}")
     record = {"inputs": {path: sha256(path) for path in inputs}, "outputs": {output: sha256(output)}}
+    record |= {"started": "2026-11-27T10:00:00+00:00", "wall_seconds": 90.25}
     write_json(record, f"results/mine/provenance/rule/{name.replace('/', '_')}.json")
 
 
@@ -89,9 +91,10 @@ def test_it_verifies_unpacked_by_sha256sum_too(packed, tmp_path):
 def test_it_holds_inputs_pins_and_sidecars_and_not_the_key(packed):
     found = {name.removeprefix("mine/") for name in members(packed)}
     assert {"config/claims.yaml", "requirements.lock", "envs/data.yaml", "results/mine/config.yaml"} <= found
+    assert {"Snakefile", "rules/setup.smk", "rules/ltmia/targets.smk"} <= found
     assert "results/mine/provenance/rule/figures_roc.svg.json" in found
     assert any(name.startswith("outside/") and name.endswith("our_customers__2_.csv") for name in found)
-    assert b"secret" not in b"".join(members(packed).values())
+    assert KEY.encode() not in b"".join(members(packed).values())
     assert not any(name.endswith("id.key") for name in found)
 
 
@@ -147,11 +150,18 @@ def sums_of(entries):
 
 
 FIGURE = "mine/results/mine/figures/roc.svg"
+CRATE = "mine/ro-crate-metadata.json"
 SIDECAR = "mine/results/mine/provenance/rule/figures_roc.svg.json"
 FAULTS = {
     "changed": (lambda m: m | {FIGURE: b"Content of figures/roc.svg"}, "results/mine/figures/roc.svg was changed"),
     "missing": (lambda m: {k: m[k] for k in m if k != FIGURE}, "results/mine/figures/roc.svg is missing"),
     "extra": (lambda m: m | {"mine/results/mine/figures/x.svg": b""}, "figures/x.svg does not belong to it"),
+    "a description of other files": (
+        lambda m: sums_of(m | {CRATE: m[CRATE].replace(sha256("config/claims.yaml").encode(), b"0" * 64)}),
+        "ro-crate-metadata.json: config/claims.yaml is not the file that ro-crate-metadata.json describes",
+    ),
+    "a description cut off": (lambda m: sums_of(m | {CRATE: m[CRATE][:-9]}), "ro-crate-metadata.json: Expecting"),
+    "no description": (lambda m: sums_of(m | {CRATE: b"[1]"}), "is no description that `snakemake archive` made"),
     "a changed lock": (lambda m: m | {"mine/requirements.lock": b""}, "requirements.lock was changed"),
     "no run": (lambda m: sums_of({"mine/requirements.lock": b"x"}), "holds no run with its sidecars"),
     "no sums": (lambda m: {k: m[k] for k in m if "SUMS" not in k}, "has no readable SHA256SUMS"),

@@ -15,5 +15,6 @@ def finished(tmp_path, monkeypatch):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(f"content of {name}")
         record = {"inputs": {source: sha256(source) for source in inputs}, "outputs": {path: sha256(path)}}
+        record |= {"started": "2026-11-27T10:00:00+00:00", "wall_seconds": 90.25}
         write_json(record, f"results/demo/provenance/{name.replace('/', '_')}.json")
     return tmp_path / "results/demo"

@@ -1,7 +1,8 @@
-"""One file that holds a run: results, sidecars, inputs, config and lock; and the check of such a file anywhere.
+"""One file that holds a run: results, sidecars, inputs, config, lock, rules; and the check of such a file anywhere.
 
-Below one folder stand SHA256SUMS (as `sha256sum --check` reads it), every file at the path that the sidecars know it
-by, and inputs from elsewhere under outside/. The key of the record ids stays at home.
+Below one folder stand SHA256SUMS (as `sha256sum --check` reads it), a description for programs (run_crate), every file
+at the path that the sidecars know it by, and inputs from elsewhere under outside/. The key of the record ids stays at
+home.
 """
 
 import gzip
@@ -19,13 +20,16 @@ from typing import Any, BinaryIO
 
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
-from memaudit.common.io import replacing
+from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import PROJECT
-from memaudit.workflow.provenance import ENDS, Checked, verify, walk
+from memaudit.workflow import run_crate
+from memaudit.workflow.provenance import ENDS, Checked, results_of, verify, walk
+from memaudit.workflow.run_crate import CRATE
+from memaudit.workflow.sidecar import project_version
 
 SUMS = "SHA256SUMS"
 KEY = "data/id.key"
-PINS = ("requirements*.lock", "envs/*.yaml")
+PINS = ("requirements*.lock", "envs/*.yaml", "Snakefile", "rules/*.smk", "rules/*/*.smk")
 
 
 def write(run: str, path: str | Path) -> Checked:
@@ -42,11 +46,22 @@ def write(run: str, path: str | Path) -> Checked:
     pins = {str(pin.relative_to(PROJECT)): pin for kind in PINS for pin in PROJECT.glob(kind)}
     for name, source in (*pins.items(), *((name, Path(name)) for name in checked.sidecars)):
         sources[name], hashes[name] = source, sha256(source)
-    sums = "".join(f"{hashes[name]}  {name}\n" for name in sorted(sources))
+    crate = _describe(run, checked, hashes)
+    hashes[CRATE] = hashlib.sha256(crate).hexdigest()
+    sums = "".join(f"{hashes[name]}  {name}\n" for name in sorted(hashes))
     with replacing(path) as temporary:
-        _pack(temporary, Path(run).name, sums, sources)
+        _pack(temporary, Path(run).name, {SUMS: sums.encode(), CRATE: crate, **sources})
         check(temporary)
     return checked
+
+
+def _describe(run: str, checked: Checked, hashes: Mapping[str, str]) -> bytes:
+    """The description of the run as an RO-Crate."""
+    recorded = {member(path): path for path in checked.hashes if member(path) in hashes}
+    records = {name: read_json(name) for name in checked.sidecars}
+    results = results_of(run, ENDS)
+    crate = run_crate.describe(run, hashes, recorded, results, records, project_version())
+    return f"{json.dumps(crate, indent=1)}\n".encode()
 
 
 def check(path: str | Path) -> Checked:
@@ -56,6 +71,7 @@ def check(path: str | Path) -> Checked:
     """
     tops, hashes, texts = _read_folder(path) if Path(path).is_dir() else _read_tar(path)
     _compare(_sums(texts.pop(SUMS, b"").decode(errors="replace"), path), hashes, path)
+    crate = texts.pop(CRATE, None)
     runs = {"/".join(name.split("/")[:2]) for name in hashes if name.startswith("results/")}
     if len(runs) != 1 or not texts:
         raise AuditError(f"{path}: holds no run with its sidecars, or more than one; {_again()}")
@@ -74,11 +90,20 @@ def check(path: str | Path) -> Checked:
         return hashes[member(recorded)]
 
     checked = walk(ends, _records(texts, path), hash_of, _again)
-    known = {member(name) for name, found in checked.hashes.items() if found} | {*checked.sidecars, SUMS}
+    if crate is not None:
+        _check_crate(crate, hashes, path)
+    known = {member(name) for name, found in checked.hashes.items() if found} | {*checked.sidecars, SUMS, CRATE}
     for name in sorted(hashes.keys() - known):
         if not any(PurePosixPath("/", name).match(f"/{pin}") for pin in PINS):
             raise AuditError(f"{path}: {name} does not belong to it (no result rests on it); {_again()}")
     return checked
+
+
+def _check_crate(text: bytes, hashes: Mapping[str, str], path: str | Path) -> None:
+    try:
+        run_crate.check(json.loads(text), hashes)
+    except (ValueError, AuditError) as error:
+        raise AuditError(f"{path}: {CRATE}: {error}; {_again()}") from error
 
 
 def _compare(sums: Mapping[str, str], hashes: Mapping[str, str], path: str | Path) -> None:
@@ -112,16 +137,18 @@ def _again(_: str = "") -> str:
     return "this is not the archive that was made: get it again from its source"
 
 
-def _pack(path: Path, top: str, sums: str, sources: Mapping[str, Path]) -> None:
+def _pack(path: Path, top: str, contents: Mapping[str, bytes | Path]) -> None:
+    """Write the archive: the sums first, then all else by name. contents: what a member holds, or its file."""
     with (
         open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file,
         gzip.GzipFile("", "wb", 6, file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        _add(archive, f"{top}/{SUMS}", len(sums.encode()), io.BytesIO(sums.encode()))
-        for name in sorted(sources):
-            with open(sources[name], "rb") as content:
-                _add(archive, f"{top}/{name}", os.fstat(content.fileno()).st_size, content)
+        for name in sorted(contents, key=lambda name: (name != SUMS, name)):
+            held = contents[name]
+            with io.BytesIO(held) if isinstance(held, bytes) else open(held, "rb") as content:
+                size = len(held) if isinstance(held, bytes) else os.fstat(content.fileno()).st_size
+                _add(archive, f"{top}/{name}", size, content)
 
 
 def _add(archive: tarfile.TarFile, name: str, size: int, content: BinaryIO) -> None:
@@ -173,7 +200,7 @@ def _read_folder(folder: str | Path) -> tuple[set[str], dict[str, str], dict[str
 
 
 def _take(name: str, content: Any, hashes: dict[str, str], texts: dict[str, bytes]) -> None:
-    if name == SUMS or re.fullmatch(r"results/[^/]+/provenance/.+\.json", name):
+    if name in {SUMS, CRATE} or re.fullmatch(r"results/[^/]+/provenance/.+\.json", name):
         texts[name] = content.read()
         # To seek back in a packed archive is to unpack it again from its beginning.
         content = io.BytesIO(texts[name])
