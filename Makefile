@@ -111,7 +111,7 @@ plan: .venv ## what a run costs and whether this machine can do it; CONFIG="conf
 
 rehearse: .venv .venv-synth ## run config/paper.yaml with its counts made smaller, on local stand-ins of all that it fetches (goes on where it ended); STUDY="lira predict", CORES=2, WARM=1 imports once
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/rehearse.py \
-	  --params '{"config": "config/paper.yaml"$(,) "rules": "config/rehearsal.yaml"$(,) "folder": "$(or $(OUT),results/rehearsal)"$(,) "studies": "$(STUDY)"$(,) "cores": $(or $(CORES),2)$(,) "warm": $(if $(WARM),true,false)}'
+	  --params '{"config": "config/paper.yaml"$(,) "rules": "config/rehearsal.yaml"$(,) "folder": "$(or $(OUT),results/rehearsal)"$(,) "studies": "$(STUDY)"$(,) "cores": $(or $(CORES),2)$(,) "warm": $(if $(WARM),true,false)$(,) "card": "results/bench/rehearsal.json"}'
 
 costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`, and its errors for docs/performance.md
 	$(BIN)/snakemake --cores 1 costs

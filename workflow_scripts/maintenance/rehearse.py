@@ -2,12 +2,13 @@
 
 python workflow_scripts/maintenance/rehearse.py --params '{"config": "config/paper.yaml",
     "rules": "config/rehearsal.yaml", "folder": "results/rehearsal", "studies": "lira predict", "cores": 2,
-    "warm": false}'
+    "warm": false, "card": "results/bench/rehearsal.json"}'
 
 folder: where stand-ins, the overlay, results and Snakemake's output stand; a second run goes on there. studies: names
-of studies, or files, with blanks between; none is the whole run. Nothing outside this machine is reached. It ends with
-code 1 if a job failed. warm: jobs are forked from one process that has imported what they import, which takes a
-fraction of the time; their CPU time is then without imports, and says little beside the plan's.
+of studies, or files, with blanks between; none is the whole run, whose outcome is written to `card` for
+docs/performance.md. Nothing outside this machine is reached. It ends with code 1 if a job failed. warm: jobs are forked
+from one process that has imported what they import, which takes a fraction of the time; their CPU time is then without
+imports, and says little beside the plan's.
 """
 
 import fcntl
@@ -18,6 +19,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import date
 from pathlib import Path
 
 import yaml
@@ -27,21 +29,22 @@ from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT, config_path
 from memaudit.common.snakemake_command import snakemake_command
 from memaudit.rehearsal import shrunk_counts, stand_ins, warm_interpreter
-from memaudit.rehearsal.rehearsed_run import summary
+from memaudit.rehearsal.rehearsed_run import outcome, summary
 from memaudit.rehearsal.stand_in_server import server_of
+from memaudit.workflow.bench_card import write_card
 from memaudit.workflow.job import run
 
 BASE = ("datasets", "models", "language_models", "config")
 
 
 def main(job):
-    folder = Path(job.params.folder).resolve()
+    folder, card = (Path(path).resolve() for path in (job.params.folder, job.params.card))
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder) as lock:
-        _rehearse(job.params, folder, lock)
+        _rehearse(job.params, folder, card, lock)
 
 
-def _rehearse(params, folder: Path, lock: int) -> None:
+def _rehearse(params, folder: Path, card: Path, lock: int) -> None:
     rules = _read(config_path(params.rules))
     files = [PROJECT / "config" / f"{name}.yaml" for name in BASE]
     config = _composed([*files, config_path(params.config)])
@@ -60,8 +63,11 @@ def _rehearse(params, folder: Path, lock: int) -> None:
     server.shutdown()
     update_config(small, overlay)
     os.chdir(folder)
-    print(text := summary(small, targets, (folder / "snakemake.log").read_text(encoding="utf-8")), flush=True)
+    found = outcome(small, targets, (folder / "snakemake.log").read_text(encoding="utf-8"))
+    print(text := summary(found), flush=True)
     (folder / "summary.txt").write_text(text + "\n", encoding="utf-8")
+    if not targets:
+        write_card({"date": date.today().isoformat(), "warm": params.warm, **found}, card)
     if ended:
         raise AuditError(f"the rehearsal failed: see above, and {folder}/snakemake.log")
 

@@ -35,12 +35,12 @@ def output(monkeypatch):
 
 
 def test_progress_is_one_output_and_no_lines(output, capsys):
-    with Display({"quick": 40, "full": 160}, lambda: 20.0) as bar:
+    with Display({"quick": 40, "full": 160}, 20.0) as bar:
         assert not bar.line("memaudit: 3 of 11 jobs done, a minute left; attacks_query_contexts table main 0 starts")
         bar.line("memaudit: audit_rate_records has failed; see a.log")
     assert capsys.readouterr().out == "memaudit: audit_rate_records has failed; see a.log\n"
     texts = [one["text/plain"] for one in output.shown]
-    assert texts == ["0 % starting", "0 % first numbers: querying the model (about 3 minutes left)", ""]
+    assert texts == ["0 % starting", "0 % first numbers: querying the model (2 to 7 min left)", ""]
     assert output.shown[1]["text/html"].startswith('<progress max="1" value="0.00"></progress> first numbers')
     assert output.shown[-1] == {"text/plain": "", "text/html": ""}
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memaudit.rehearsal.rehearsed_run import costs, failures, summary
+from memaudit.rehearsal.rehearsed_run import costs, failures, outcome, summary
 
 LOG = """[Thu Nov 26 12:10:22 2026]
 Error in rule lira_query_shadows:
@@ -41,8 +41,16 @@ def test_costs_are_summed_by_study_for_the_jobs_that_have_run():
 
 def test_a_run_without_results_misses_all_its_tables(config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = summary(config, ["data"], LOG.format(log="gone"))
+    found = outcome(config, ["data"], LOG.format(log="gone"))
+    assert (found["done"], found["jobs"], found["failed"][0][0]) == (3, 9, "lira_query_shadows")
+    assert found["costs"] == []
+    text = summary(found)
     assert "jobs: 3 of 9 done, 1 failed" in text
     assert "FAILED lira_query_shadows: gone" in text
     assert "MISSING results/demo/tables/data_" in text
     assert "lira_strategies" not in text
+
+
+def test_a_rehearsal_that_ran_no_job_says_so(config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert summary(outcome(config, ["data"], "")).startswith("jobs: none was run\n")

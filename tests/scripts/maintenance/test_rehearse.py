@@ -33,7 +33,12 @@ def rehearsed(tmp_path_factory):
 
 def run_in(folder):
     params = {"config": "config/paper.yaml", "rules": "config/rehearsal.yaml", "folder": str(folder)}
-    params |= {"studies": " ".join(f"{FOLDER}/{target}" for target in TARGETS), "cores": 1, "warm": True}
+    params |= {
+        "studies": " ".join(f"{FOLDER}/{target}" for target in TARGETS),
+        "cores": 1,
+        "warm": True,
+        "card": "none.json",
+    }
     command = [sys.executable, SCRIPT, "--params", json.dumps(params)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -17,25 +17,38 @@ FAILED = re.compile(r"^Error in rule (\w+):\n((?:    .*\n?)*)", re.M)
 STEPS = re.compile(r"^(\d+) of (\d+) steps", re.M)
 
 
-def summary(config: Mapping[str, Any], targets: Sequence[str], log: str) -> str:
-    """Return the text of a finished rehearsal in the working folder.
+def outcome(config: Mapping[str, Any], targets: Sequence[str], log: str) -> dict[str, Any]:
+    """Return what a finished rehearsal in the working folder has done.
 
     config: the whole config, with the overlay; targets: studies that were requested, [] all; log: Snakemake's output.
+    Keys: jobs and done, how many; failed, rule and reason of each job; files and missing, of tables and figures; costs,
+    rows of `costs`.
     """
     run, _, views, workload = prepare(dict(config), PROJECT)
     studies = [study for study in views if not targets or study in targets]
     files = [file.replace("<results>", run.folder) for study in studies for file in views[study].files]
-    missing = [file for file in files if not Path(file).exists()]
-    failed = list(failures(log))
-    done = STEPS.findall(log)
-    lines = [f"jobs: {done[-1][0]} of {done[-1][1]} done, {len(failed)} failed" if done else "jobs: none was run"]
-    lines += [f"FAILED {rule}: {reason}" for rule, reason in failed]
-    lines += [f"tables and figures: {len(files) - len(missing)} of {len(files)}"]
-    lines += [f"MISSING {file}" for file in dict.fromkeys(file.rpartition(".")[0] for file in missing)]
+    done, jobs = STEPS.findall(log)[-1] if STEPS.search(log) else (0, 0)
     units = read_facts(run.unit_costs)
     seconds = seconds_of(workload.sizes(), units["rules"] if units else {})
     table = costs(read_all(folder := Path(run.folder, "provenance")), folder, seconds)
-    return "\n".join([*lines, "", table.to_string(index=False)])
+    return {
+        "jobs": int(jobs),
+        "done": int(done),
+        "failed": [list(failure) for failure in failures(log)],
+        "files": len(files),
+        "missing": [file for file in files if not Path(file).exists()],
+        "costs": table.to_dict("records"),
+    }
+
+
+def summary(found: Mapping[str, Any]) -> str:
+    """The text of an `outcome`, for a screen."""
+    counts = f"jobs: {found['done']} of {found['jobs']} done, {len(found['failed'])} failed"
+    lines = [counts if found["jobs"] else "jobs: none was run"]
+    lines += [f"FAILED {rule}: {reason}" for rule, reason in found["failed"]]
+    lines += [f"tables and figures: {found['files'] - len(found['missing'])} of {found['files']}"]
+    lines += [f"MISSING {file}" for file in dict.fromkeys(file.rpartition(".")[0] for file in found["missing"])]
+    return "\n".join([*lines, "", pd.DataFrame(found["costs"]).to_string(index=False)])
 
 
 def failures(log: str) -> Iterator[tuple[str, str]]:

@@ -58,6 +58,8 @@ def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
                 for name, one in benches["plan_workflow"]["configs"].items()
             ],
         ),
+        "rehearsal": benches.get("rehearsal"),
+        "rehearsed": _rehearsed(benches["rehearsal"]) if "rehearsal" in benches else "",
         "soak": benches.get("soak"),
         "soak_faults": texts_table(
             ["fault", "times"], ([name, str(times)] for name, times in benches["soak"]["faults"].items())
@@ -66,6 +68,11 @@ def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
         else "",
         "errors": _errors(benches.get("unit_costs", {}).get("errors", {})),
     }
+
+
+def _rehearsed(bench: Bench) -> str:
+    heads = ["study", "jobs", "CPU seconds", "predicted", "ratio"]
+    return texts_table(heads, ([str(one["study"]), *(cell(one[head]) for head in heads[1:])] for one in bench["costs"]))
 
 
 def _audit(bench: Bench) -> str:
