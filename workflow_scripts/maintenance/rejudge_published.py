@@ -7,10 +7,12 @@ Its numbers stay as they were made; `make docs` renders the pages. Its main resu
 form, or of their own where the run's config is no longer accepted.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import yaml
+from snakemake.utils import update_config
 
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table, write_json
@@ -36,14 +38,25 @@ def main(job):
 
 def _with_present_forms(published: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The studies of a run with the present forms of their sentences, filled with its config. Raises AuditError."""
-    files = [*CATALOGUES.values(), "config/config.yaml"]
-    present = [yaml.safe_load((PROJECT / file).read_text(encoding="utf-8")) for file in files]
-    config = {name: part for one in present for name, part in one.items()} | published["config"]
-    _, _, views, _ = prepare(config, PROJECT)
+    named = re.search(r"--configfile (\S+)", published["command"])
+    files = [*CATALOGUES.values(), "config/config.yaml", *([named[1]] if named else [])]
+    present: dict[str, Any] = {}
+    for file in files:
+        update_config(present, yaml.safe_load((PROJECT / file).read_text(encoding="utf-8")))
+    _, _, views, _ = prepare(present | _in_order(published["config"], present), PROJECT)
+    forms = {name: view.headlines["sentences"] for name, view in views.items() if view.headlines}
     return {
-        name: study | ({"forms": views[name].headlines["sentences"]} if "forms" in study else {})
+        name: study | ({"forms": forms[name]} if "forms" in study and name in forms else {})
         for name, study in published["studies"].items()
     }
+
+
+def _in_order(config: Any, like: Any) -> Any:
+    """The config with its keys as they stand in `like`: JSON sorts them, and of rules the first is the main one."""
+    if not (isinstance(config, dict) and isinstance(like, dict)):
+        return config
+    keys = [*(key for key in like if key in config), *(key for key in config if key not in like)]
+    return {key: _in_order(config[key], like.get(key)) for key in keys}
 
 
 if __name__ == "__main__":

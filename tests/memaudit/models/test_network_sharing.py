@@ -63,6 +63,41 @@ def test_another_type_or_other_weights_are_changes(change):
     assert made.fresh().network.weight.dtype == torch.float32
 
 
+class Remembering(Queried):
+    """Leaves what it has seen in a module of its network, outside all tensors."""
+
+    def fit(self, X, y):
+        self.seen_ = list(self.network[0].memory)
+        self.network[0].memory.append(X)
+        return self
+
+
+def test_what_a_fit_leaves_in_a_module_is_not_there_for_the_next_one():
+    """Else non-members would be in the model, too, and a leak would not be seen."""
+    network = torch.nn.Sequential(torch.nn.Linear(3, 2))
+    network[0].memory = []
+    made = copies(Remembering(network))
+    assert [made.fresh().fit(np.eye(3), [0, 1, 0]).seen_ for _ in range(3)] == [[], [], []]
+
+
+def test_a_network_whose_mode_of_training_changes_is_shared_on():
+    made = copies(Queried(torch.nn.Linear(3, 2)))
+    first = made.fresh()
+    first.network.eval()
+    assert made.fresh().network is first.network
+
+
+def test_tensors_of_inference_mode_are_not_shared():
+    """PyTorch does not count their changes."""
+    network = torch.nn.Linear(3, 2)
+    with torch.inference_mode():
+        network.register_buffer("angles", torch.arange(4.0))
+    made = UnfittedCopies(Queried(network), lambda: None)
+    first, second = made.fresh(), made.fresh()
+    assert first.network is not second.network
+    assert torch.equal(second.network.angles, torch.arange(4.0))
+
+
 def test_an_estimator_without_networks_is_cloned():
     made = copies(LogisticRegression(C=3.0))
     first = made.fresh().fit(np.eye(3), [0, 1, 0])

@@ -73,7 +73,7 @@ def write(content: Given, path: Path) -> str:
     for where Python finds modules now. Raises AuditError for what cannot be pickled.
     """
     try:
-        with replacing(path) as temporary, open(temporary, "wb") as file:  # a network is never twice in memory
+        with replacing(path) as temporary, open(temporary, "wb") as file:
             cloudpickle.dump([os.path.abspath(folder) for folder in sys.path], file)
             cloudpickle.dump(content, file)
     except (TypeError, AttributeError, PicklingError) as error:
