@@ -228,5 +228,5 @@ lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins
 
 clean: ## say what can be removed, remove nothing
 	@echo "These can be made again and are safe to remove (results of your own tables are yours to judge):"; \
-	for path in .venv .venv-synth .venv-deployed .venv-site .venv-engines .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site; do [ -e $$path ] && du -sh $$path; done; \
-	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .venv-engines .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site"
+	for path in .venv .venv-synth .venv-deployed .venv-site .venv-engines .venv-snakedeploy .venv-rocrate .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site; do [ -e $$path ] && du -sh $$path; done; \
+	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .venv-engines .venv-snakedeploy .venv-rocrate .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site"

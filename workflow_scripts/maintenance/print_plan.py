@@ -46,7 +46,7 @@ def main(job):
     beyond = extrapolated(jobs, units["rules"])[1]
     verdict = feasibility(studies, this_machine(job.params.cores, job.params.run), beyond)
     studies["total"], parts["total"] = sum(studies.values(), Cost()), costs
-    lines = [_line(cost, cpu_range(parts[study], units["errors"])) for study, cost in studies.items()]
+    lines = [_line(cost, cpu_range(parts[study], units.get("errors", {}))) for study, cost in studies.items()]
     table = pd.DataFrame(lines, list(studies), HEAD).to_string()
     notes = [*_faults(job.params, jobs, units["rules"], flops), *_notes(job.params, jobs, units)]
     wrapped = [fill(f"- {note}", 118, subsequent_indent="  ") for note in notes]
@@ -92,7 +92,7 @@ def _notes(params, jobs, units) -> Iterator[str]:
         yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']:,} jobs of {at['run']}, {at['date']}."
     yield (
         "The range of CPU-hours is theirs if all jobs were as far off as 90 % of the jobs that were measured and "
-        "predicted from jobs of other sizes (docs/performance.md)."
+        "predicted from jobs of other sizes; rules of which none was, as far off as the worst (docs/performance.md)."
     )
     on_gpu = {rule: entry for rule, entry in units["rules"].items() if rule in params.gpu}
     if not all("cuda" in entry for entry in on_gpu.values()):

@@ -29,7 +29,7 @@ def staged(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     pd.DataFrame({"a": rng.normal(size=70), "y": np.arange(70) % 2}).to_csv(tmp_path / "t.csv", index=False)
 
-    def run(expected, **settings):
+    def run(expected, by=(), **settings):
         configs, reported = [], []
         monkeypatch.setattr(runner, "_stage", lambda stage, config, *_: configs.append((stage, config)) or {})
         monkeypatch.setattr(
@@ -37,7 +37,7 @@ def staged(tmp_path, monkeypatch):
             "second_stage_sizes",
             lambda left, *_: {"sets": 32, "records": 70, "seconds expected": expected, "seconds left": left},
         )
-        request = Request(str(tmp_path / "t.csv"), "y", by=["a"])
+        request = Request(str(tmp_path / "t.csv"), "y", by=list(by))
         runner.run(request, runner.Settings(tmp_path / "into", **settings), lambda *one: reported.append(one))
         return configs, [(stage, result) for stage, result in reported if stage != "schema"]
 
@@ -52,9 +52,7 @@ def test_a_short_budget_ends_with_the_first_numbers_and_says_what_would_do(stage
     assert last["audit"]["smallest"]
     assert last["audit"]["plan"] == first["audit"]["plan"] | {"whole": 2}
     assert [stage for stage, _ in reported] == ["quick", "late"]
-    assert (
-        "(--by) would take about 2 minutes on this machine, where 1 was asked; --minutes 2 has them" in reported[-1][1]
-    )
+    assert "would take about 2 minutes on this machine, and the budget is 1; --minutes 2 has them" in reported[-1][1]
 
 
 def test_on_a_slow_machine_the_first_numbers_come_again_with_the_smallest_leak(staged):
@@ -67,6 +65,11 @@ def test_on_a_slow_machine_the_first_numbers_come_again_with_the_smallest_leak(s
 def test_what_fits_or_is_asked_for_whatever_it_takes_is_computed(staged, expected, settings):
     configs, reported = staged(expected, **settings)
     assert [stage for stage, _ in configs] == [stage for stage, _ in reported] == ["quick", "full"]
+
+
+@pytest.mark.parametrize("asked", [{"by": ["a"]}, {"threats": ["labels", "probabilities", "poison"]}])
+def test_what_an_option_asks_for_is_measured_whatever_it_takes(staged, asked):
+    assert [stage for stage, _ in staged(900.0, minutes=1, **asked)[0]] == ["quick", "full"]
 
 
 def test_a_complete_audit_stays_complete(staged, tmp_path):

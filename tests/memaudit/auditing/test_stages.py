@@ -125,8 +125,8 @@ def test_the_minutes_that_are_named_are_enough(minutes):
     assert stages.full_sizes(5000, 60.0 * needed, cost())["seconds expected"] <= max(
         60 * needed, cost().of(stages.FEWEST_SETS, 1000)
     )
-    line = stages.left_out(minutes, needed, ["--by"])
-    assert f"mitigations, groups and the rest (--by) would take about {needed} minutes on this machine" in line
+    line = stages.left_out(minutes, needed)
+    assert f"mitigations and the rest would take about {needed} minutes on this machine" in line
     assert argument_names.as_arguments(line).count(f"minutes={needed} has them, whole=True has them") == 1
 
 

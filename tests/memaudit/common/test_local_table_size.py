@@ -12,6 +12,12 @@ def entry(path, delimiter=None):
     return {"path": str(path), "delimiter": delimiter}
 
 
+def test_lines_that_end_by_carriage_returns_alone_and_a_delimiter_of_two_signs(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"a::b::target\r1::2::3\r4::5::6\r")
+    assert counted(entry(path, "::")) == {"rows": 2, "columns": 2}
+
+
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_a_csv_has_its_lines_less_the_header(tmp_path, delimiter, end):

@@ -151,6 +151,7 @@ def test_states_are_counted():
     assert line in values["papers"][0]["table"]
     assert values["papers"][0]["title"] == "On LiRA"
     assert "| Figure 2 | b | tables/b, figures/b | partial: half of it |" in values["papers"][0]["table"]
+    assert "| Figure 3 | c | - | diagram |" in values["papers"][0]["table"]
     assert "| Figure 1 | a | figures/a, tables/a | complete |" in values["papers"][0]["table"]
     assert "| figures/d | complete; needs gated weights (llama, gemma) |" in values["papers"][0]["table"]
     line = "| figures/e | partial: without gated weights (gemma); needs gated weights (llama) |"

@@ -100,7 +100,7 @@ def test_too_small_a_scale_or_no_rows_or_no_interval_is_not_testable():
     assert verdict(claim(needs={"models": 256}), *rows)["verdict"] == "not testable at this scale"
     assert "models >= 256" in verdict(claim(needs={"models": 256}), *rows)["reason"]
     assert verdict(claim(where={"access": "oracle"}), *rows)["verdict"] == "not testable at this scale"
-    assert verdict(claim(), *both(0.5, 0.4, half=np.nan))["reason"].startswith("the rows have no interval; more ")
+    assert verdict(claim(), *both(0.5, 0.4, half=np.nan))["reason"].startswith("the rows have no interval; it needs ")
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from memaudit.auditing import audit_page, runner
 from memaudit.auditing.argument_names import OF_SETTINGS, as_arguments, given, named_as_arguments
 from memaudit.auditing.column_lines import remark_lines
 from memaudit.auditing.command_line import headline_lines, reading_lines, result_lines
+from memaudit.auditing.finished_audit import present_name
 from memaudit.auditing.memory_table import features_of, parted, with_roles
 from memaudit.auditing.request import SHIPPED, Request
 from memaudit.auditing.summary import Summary
@@ -53,7 +54,7 @@ class Report:
     @cached_property
     def risk(self) -> pd.DataFrame:
         """One line for each record, the most vulnerable first; `row` counts from 1, as in the table."""
-        return read_table(self.folder / "risk.parquet")
+        return read_table(self.folder / "risk.parquet").rename(columns=present_name)
 
     def __repr__(self) -> str:
         """The folder and the main results."""

@@ -39,7 +39,8 @@ COLUMNS = ("by", "infer", "drop", "categorical")  # arguments that name columns
 LISTS = {one.name for kind in (Request, Settings) for one in fields(kind) if get_origin(one.type) is Sequence}
 ARGUMENTS = {name: name for name in ("task", "by", "infer", "seed", *OF_TABLES, *OF_SETTINGS)} | RENAMED
 # An option of the command and its value, where it has one.
-OPTION = r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)((?: (?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[A-Z]+\b|\d+\b))?)"
+VALUE = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[A-Z]+\b|\d+(?:\.\d+)?(?:e-?\d+)?\b"
+OPTION = rf"(?<![\w-])--([a-z]+(?:-[a-z]+)*)((?: (?:{VALUE}))?)"
 CHOICES = r"(?<![\w-])--(task|threats) (classification|regression|labels|poison|white-box|linkability)\b"
 
 

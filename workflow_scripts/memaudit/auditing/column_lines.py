@@ -6,6 +6,7 @@ from typing import Any
 from memaudit.common.screen_lines import SHOWN, alike, listed
 
 LOOKS = {"numbers": "pandas.to_numeric", "dates": "pandas.to_datetime"}  # what texts may look like
+SAME = "the same in all rows"
 EDIT = "to correct how a column is read, edit schema.yaml in the audit's folder and give the command again"
 
 
@@ -31,7 +32,8 @@ def remark_lines(facts: Mapping[str, Any]) -> list[str]:
     remarks = {name: remark for name, remark in _remarks(facts).items() if name != facts["target"]}
     for kind, converted in LOOKS.items():
         said = f"texts that look like {kind} are read as words; to have {kind} read convert them before, by {converted}"
-        remarks |= {name: said for name, remark in remarks.items() if f"its values look like {kind}" in remark}
+        looks = [name for name, remark in remarks.items() if f"its values look like {kind}" in remark]
+        remarks |= {name: "; ".join([said] + [SAME] * (SAME in remarks[name])) for name in looks}
     return alike(remarks)
 
 
@@ -39,4 +41,4 @@ def _remarks(facts: Mapping[str, Any]) -> dict[str, str]:
     """By column how its cells are read, where that has to be said, and that they are all the same."""
     readings = dict(facts["readings"])
     same = facts.get("constant", [])  # facts of earlier versions have none
-    return readings | {name: "; ".join(filter(None, [readings.get(name), "the same in all rows"])) for name in same}
+    return readings | {name: "; ".join(filter(None, [readings.get(name), SAME])) for name in same}

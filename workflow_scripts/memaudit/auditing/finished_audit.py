@@ -43,15 +43,23 @@ class FinishedAudit:
         return self.config.get("seed")
 
     @cached_property
-    def steps(self) -> dict[str, Mapping[str, Any]]:
-        """A provenance record of each rule of the last stage, by the rule's name; empty where they are gone."""
-        records = (self.folder / "results" / self.summary.stage / "provenance").rglob("*.json")
-        return {record["rule"]: record for record in map(read_json, sorted(records))}
+    def steps(self) -> dict[str, list[Mapping[str, Any]]]:
+        """The provenance records of the last stage, by their rule; empty where they are gone."""
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for path in sorted((self.folder / "results" / self.summary.stage / "provenance").rglob("*.json")):
+            record = read_json(path)
+            found.setdefault(record.get("rule", "not known"), []).append(record)
+        return found
+
+    def codes(self) -> dict[str, set[str]]:
+        """Digests of the code that made the jobs of each rule of the last stage, of rules whose jobs all record it."""
+        codes = {rule: {record.get("code") for record in records} for rule, records in self.steps.items()}
+        return {rule: found for rule, found in codes.items() if None not in found}
 
     @property
     def version(self) -> str:
         """The commit of the code that rated the records, empty where it is not known."""
-        state = self.steps.get("audit_rate_records", {}).get("git")
+        state = self.steps.get("audit_rate_records", [{}])[0].get("git")
         return f"{state['commit'][:8]}{' with uncommitted changes' if state['dirty'] else ''}" if state else ""
 
     def settings(self) -> dict[str, Any]:
@@ -84,11 +92,11 @@ def read(folder: str | Path) -> FinishedAudit:
     except (yaml.YAMLError, UnicodeError):
         raise AuditError(f"{name}: its {config.name} is damaged; audit the table again") from None
     facts = read_json(path / FACTS) if (path / FACTS).is_file() else {}
-    risk = read_table(path / "risk.parquet").rename(columns=_present)
+    risk = read_table(path / "risk.parquet").rename(columns=present_name)
     return FinishedAudit(path, summary, risk, read_config, facts)
 
 
-def _present(column: str) -> str:
+def present_name(column: str) -> str:
     """The name of a column of risk.parquet, which earlier versions called `exposure` or `belief_...`."""
     return "vulnerability" if column == "exposure" else re.sub("^belief_", "posterior_", column)
 

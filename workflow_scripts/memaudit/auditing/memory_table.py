@@ -25,7 +25,7 @@ def parted(X: Any, y: Any, target: Any, groups: Any) -> tuple[Any, Any, Any]:
     named = []
     if target is not None:
         y, named = _column(X, target, "target"), [target]
-    if isinstance(groups, str):
+    if groups is not None and np.ndim(groups) == 0:
         groups, named = _column(X, groups, "groups"), [*named, groups]
     return (X.drop(columns=named) if named else X), y, groups
 

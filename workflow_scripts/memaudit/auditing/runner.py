@@ -89,7 +89,8 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
     _check_models(settings)
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
-        whole = settings.whole or _keep_complete(settings)
+        # What was asked for by an option is measured, whatever it takes.
+        whole = settings.whole or bool(_of_second_stage(request, settings)) or _keep_complete(settings)
         facts = _taken_in(request, settings, fresh)
         catalogue = model_choice.entries(settings.models, settings.params, facts["kind"])
         if settings.epsilon:
@@ -120,7 +121,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
                 ended = _stage("quick", ending, settings, lock, display)
                 if not chosen["quick"]:  # now with the smallest leak, which the first numbers of a longer audit lack
                     report("quick", ended)
-                late = stages.left_out(settings.minutes, needed, _of_second_stage(request, settings))
+                late = stages.left_out(settings.minutes, needed)
     if late:
         report("late", late)
     return folder

@@ -123,13 +123,11 @@ def enough(minutes: float, sizes: Mapping[str, Any]) -> int:
     return ceil(minutes + (sizes["seconds expected"] - sizes["seconds left"]) / 60)
 
 
-def left_out(minutes: float, needed: int, requested: Sequence[str]) -> str:
-    """A line for an audit that ends with its first numbers; needed: of `enough`; requested: options left out."""
-    beside = f" ({', '.join(requested)})" if requested else ""
+def left_out(minutes: float, needed: int) -> str:
+    """A line for an audit that ends with its first numbers; needed: of `enough`."""
     return (
-        f"these are first numbers: mitigations, groups and the rest{beside} would take about {needed} minutes on this "
-        f"machine, where {minutes:g} {'was' if minutes == 1 else 'were'} asked; --minutes {needed} has them, --whole "
-        "has them whatever they take"
+        f"these are first numbers: mitigations and the rest would take about {needed} minutes on this machine, and the "
+        f"budget is {minutes:g}; --minutes {needed} has them, --whole has them whatever they take"
     )
 
 

@@ -256,7 +256,7 @@ class Advice(Part):
 class Summary(Part):
     """An audit of one table."""
 
-    version: Literal[1] = 1
+    version: Literal[1, 2] = Field(2, description="of these keys; 1 had other names of those of `exposed`")
     stage: Literal["quick", "full"]
     table: Table
     whole_minutes: int | None = Field(

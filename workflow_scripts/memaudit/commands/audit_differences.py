@@ -42,13 +42,14 @@ def lines(old: FinishedAudit, new: FinishedAudit) -> list[str]:
 
 def _code(old: FinishedAudit, new: FinishedAudit) -> str:
     """Whether the same code made both audits, by its digest that the provenance of each step records."""
-    both = [rule for rule in old.steps if rule in new.steps]
+    before, after = old.codes(), new.codes()
+    both = [rule for rule in before if rule in after]
     if not both:
         return "code: not compared, since the provenance of one audit is gone"
     versions = f"commit {old.version or 'not known'}"
     if old.version != new.version:
         versions += f" -> {new.version or 'not known'}"
-    if other := [rule for rule in both if old.steps[rule]["code"] != new.steps[rule]["code"]]:
+    if other := [rule for rule in both if before[rule] != after[rule]]:
         named = ", ".join(other[:MOST_STEPS]) + (
             f" and {len(other) - MOST_STEPS} more" if len(other) > MOST_STEPS else ""
         )

@@ -20,11 +20,12 @@ def mark_no_start() -> None:
 def snakemake_command(arguments: Sequence[str]) -> list[str]:
     """Snakemake on the project's workflow with these arguments; results go below the folder where it is started.
 
-    The options of the project's default profile hold, also outside the project. Values of `--configfile` and
-    `--profile` may be files and profiles of the project, like config/smoke.yaml and slurm.
+    The options of the project's default profile hold, also outside the project, unless `--workflow-profile` is given.
+    Values of `--configfile` and `--profile` may be files and profiles of the project, like config/smoke.yaml and slurm.
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
-    command += ["--workflow-profile", "none", *_defaults()]
+    if not any(one.partition("=")[0] == "--workflow-profile" for one in arguments):
+        command += ["--workflow-profile", "none", *_defaults()]
     for option, value, joined in _options(arguments):
         if value is None:
             command.append(option)

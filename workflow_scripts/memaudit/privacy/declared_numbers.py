@@ -14,8 +14,8 @@ from memaudit.data.cell_shapes import BLANKS, normalised, number
 from memaudit.data.column_schema import cleaned
 from memaudit.data.duckdb_engine import literal
 
-# Blank, no-break space and narrow no-break space may group thousands; tabs, line ends and other blanks do not.
-NO_GROUPING = "".join(sign for sign in BLANKS if sign not in "\u00a0\u202f")
+# A blank, a no-break, a thin and a figure space may group thousands; tabs, line ends and other blanks do not.
+NO_GROUPING = "".join(sign for sign in BLANKS if sign not in "\u00a0\u2007\u2009\u202f")
 
 
 def described(decimal: str | None) -> str:

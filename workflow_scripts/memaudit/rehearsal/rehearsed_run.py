@@ -21,19 +21,20 @@ def outcome(config: Mapping[str, Any], targets: Sequence[str], log: str) -> dict
     """Return what a finished rehearsal in the working folder has done.
 
     config: the whole config, with the overlay; targets: studies that were requested, [] all; log: Snakemake's output.
-    Keys: jobs and done, how many; failed, rule and reason of each job; files and missing, of tables and figures; costs,
-    rows of `costs`.
+    Keys: done, jobs with a sidecar, of this and of earlier calls; jobs, these and what the last call left; failed, rule
+    and reason of each; files and missing, of tables and figures; costs, rows of `costs`.
     """
     run, _, views, workload = prepare(dict(config), PROJECT)
     studies = [study for study in views if not targets or study in targets]
     files = [file.replace("<results>", run.folder) for study in studies for file in views[study].files]
-    done, jobs = STEPS.findall(log)[-1] if STEPS.search(log) else (0, 0)
+    steps, wanted = map(int, STEPS.findall(log)[-1] if STEPS.search(log) else (0, 0))
+    sidecars = read_all(folder := Path(run.folder, "provenance"))
     units = read_facts(run.unit_costs)
     seconds = seconds_of(workload.sizes(), units["rules"] if units else {})
-    table = costs(read_all(folder := Path(run.folder, "provenance")), folder, seconds)
+    table = costs(sidecars, folder, seconds)
     return {
-        "jobs": int(jobs),
-        "done": int(done),
+        "jobs": len(sidecars) + wanted - steps,
+        "done": len(sidecars),
         "failed": [list(failure) for failure in failures(log)],
         "files": len(files),
         "missing": [file for file in files if not Path(file).exists()],

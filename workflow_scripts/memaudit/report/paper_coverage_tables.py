@@ -39,7 +39,7 @@ def state(entry: Mapping[str, Any]) -> str:
 def _line(entry: Mapping[str, Any]) -> list[str]:
     lacks = [entry["missing"]] if "missing" in entry else []
     lacks += [f"without gated weights ({', '.join(entry['without'])})"] if "without" in entry else []
-    outcome = f"partial: {'; '.join(lacks)}" if lacks else "complete"
+    outcome = f"partial: {'; '.join(lacks)}" if lacks else "diagram" if state(entry) == "diagram" else "complete"
     outcome += f"; needs gated weights ({', '.join(entry['gated'])})" if "gated" in entry else ""
     if "overlay" in entry:
         weights = f"gated weights ({', '.join(entry['overlay'])})"

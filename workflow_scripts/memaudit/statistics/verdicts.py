@@ -249,21 +249,21 @@ def _above_chance(row: pd.Series, claim: Claim) -> str:
     gap = row["estimate"] - row["null"]
     if gap > 0:
         return f"; {size_text(float(((row['estimate'] - row['low']) / gap) ** 2), claim.resampled)}"
-    return "; a setting is needed in which it is"
+    return "; it needs a setting in which it is"
 
 
 def _missing(claim: Claim, table: pd.DataFrame) -> str:
     """Why there is nothing to judge: no interval, no control, too small a run, or no rows at all."""
     if comparisons(claim, table):
-        return f"the rows have no interval; more {claim.resampled} are needed"
+        return "the rows have no interval; it needs rows that have one"
     if claim.control and comparisons(claim.model_copy(update={"control": None}), table):
         control = f"the positive control ({claim.control.metric}) does not, either"
-        return f"nothing exceeds the bound, but {control}; a larger run is needed"
+        return f"nothing exceeds the bound, but {control}; it needs a run in which the control does"
     found = table[table["study"] == claim.study]
     rows = select(found, claim.left, claim.where)
     if setting := _constant(claim, found):
         why = "a student is constant, or was taught fewer labels than classes"
-        return f"{why}: {setting}; more records of each class are needed, or a larger epsilon"
+        return f"{why}: {setting}; it needs a run in which all students learn all classes"
     short = {key: least / sizes(rows, key).max() for key, least in claim.needs.items() if len(rows)}
     larger = [
         f"{key} is at most {sizes(rows, key).max():g}, {_times(factor)} times as many are needed"

@@ -148,7 +148,8 @@ def _workflow(version: str, sha: str) -> Entity:
 
 def _action(run: str, inputs: list[str], outputs: list[str], records: Mapping[str, Mapping[str, Any]]) -> Entity:
     started, ended = _times(records)
-    commits = sorted({state["commit"] for record in records.values() if (state := record.get("git"))})
+    states = [state for record in records.values() if (state := record.get("git"))]
+    commits = sorted({state["commit"] + " with uncommitted changes" * state["dirty"] for state in states})
     at = f" at commit {', '.join(commits)}" if commits else ""
     return {
         **_reference("#run"),
