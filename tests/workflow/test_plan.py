@@ -25,8 +25,8 @@ def snakemake(folder, name, *arguments):
 
 def planned(printed):
     """Jobs and CPU-hours of every line of the table."""
-    lines = re.findall(r"^(\w+) +(\d+) +([\d.,e-]+) ", printed, re.MULTILINE)
-    return {name: (int(jobs), float(hours.replace(",", ""))) for name, jobs, hours in lines}
+    lines = re.findall(r"^(\w+) +([\d,]+) +([\d.,e-]+) ", printed, re.MULTILINE)
+    return {name: (int(jobs.replace(",", "")), float(hours.replace(",", ""))) for name, jobs, hours in lines}
 
 
 @pytest.mark.parametrize("name", ["smoke", "config", "paper"])

@@ -61,6 +61,7 @@ FAMILIES = {
         "given_estimator",
         "in_context_classifier",
         "language_model_classifiers",
+        "network_sharing",
         "lora",
         "merged_rows",
         "model_files",
@@ -113,7 +114,9 @@ def test_provenance_passes_and_names_a_changed_byte(smoke):
 
 
 def loaded_by_name(record):
-    """Module that a job's script imports by a name of its params: the functions that draw the figures of a study."""
+    """Module that a job's script imports by a name of its params: that draws the figures of a study, or has its words."""
+    if record["rule"] == "views_tabulate_results":
+        return record["params"]["words"]
     if record["rule"] != "views_draw_figures":
         return None
     return f"memaudit.plotting.{next(iter(record['params']['where'])).partition('_')[0]}_figures"

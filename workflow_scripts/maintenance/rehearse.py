@@ -26,12 +26,12 @@ import yaml
 from snakemake.utils import update_config
 
 from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.common.project_paths import PROJECT, config_path
 from memaudit.common.snakemake_command import snakemake_command
 from memaudit.rehearsal import shrunk_counts, stand_ins, warm_interpreter
 from memaudit.rehearsal.rehearsed_run import outcome, summary
 from memaudit.rehearsal.stand_in_server import server_of
-from memaudit.workflow.bench_card import write_card
 from memaudit.workflow.job import run
 
 BASE = ("datasets", "models", "language_models", "config")
@@ -67,7 +67,7 @@ def _rehearse(params, folder: Path, card: Path, lock: int) -> None:
     print(text := summary(found), flush=True)
     (folder / "summary.txt").write_text(text + "\n", encoding="utf-8")
     if not targets:
-        write_card({"date": date.today().isoformat(), "warm": params.warm, **found}, card)
+        write_json({"date": date.today().isoformat(), "warm": params.warm, **found}, card)
     if ended:
         raise AuditError(f"the rehearsal failed: see above, and {folder}/snakemake.log")
 

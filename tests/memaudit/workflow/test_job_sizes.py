@@ -38,7 +38,7 @@ def workload(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = RunConfig(load("smoke"), PROJECT)
     drawings = {"one_roc": ["one_roc"], "one_auc": ["one_auc", "one_again"]}
-    views = {"one": Views({}, {"one_a": {}, "one_b": {}}, {}, drawings, "", None, ["claims.parquet"])}
+    views = {"one": Views({}, {"one_a": {}, "one_b": {}}, {}, drawings, "", None, None, ["claims.parquet"])}
     return Workload(run, {"one": One(run), "two": Two(run)}, views)
 
 
