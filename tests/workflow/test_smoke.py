@@ -79,7 +79,7 @@ FAMILIES = {
         "text_table_models",
         "user_frames",
     ]
-} | {"memaudit.common.deployed_packages"}
+} | {"memaudit.common.deployed_packages", "memaudit.common.unreadable_texts"}
 
 
 def test_every_table_and_figure_is_made(smoke):
@@ -114,7 +114,7 @@ def test_provenance_passes_and_names_a_changed_byte(smoke):
 
 
 def loaded_by_name(record):
-    """Module that a job's script imports by a name of its params: that draws the figures of a study, or has its words."""
+    """Module that a job's script imports by a name of its params: what draws a study's figures, or has its words."""
     if record["rule"] == "views_tabulate_results":
         return record["params"]["words"]
     if record["rule"] != "views_draw_figures":

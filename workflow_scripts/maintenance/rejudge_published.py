@@ -23,32 +23,34 @@ from memaudit.statistics.claims import load
 from memaudit.workflow.digest import digest
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.study_catalogue import prepare
+from memaudit.workflow.view_files import Views
 
 
 def main(job):
-    published, code = read_json(job.input.run), digest(JUDGE, env="statistics")
+    published, views = read_json(job.input.run), {}
     try:
-        published["studies"] = _with_present_forms(published)
+        views = _views(published)
     except AuditError as error:
         tell(f"rejudge: {job.input.run}: main results keep their form, since the config is of another time: {error}")
+    for name, study in published["studies"].items():
+        if "forms" in study and name in views and views[name].headlines:
+            study["forms"] = views[name].headlines["sentences"]
+    # As `publish_results` has them: one for each module of words that a study's tables load, and one without.
+    words = {None} | {views[name].words for name in published["studies"] if name in views}
+    code = " ".join(sorted(digest(JUDGE, env="statistics", loads=one) for one in words))
     anew = judged_anew(published, read_table(job.input.results), load(job.input.claims), code)
     write_json(anew, job.output[0])
     tell(f"rejudge: {job.output[0]} is judged by code {code}, before by {published['code'][JUDGE]}")
 
 
-def _with_present_forms(published: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The studies of a run with the present forms of their sentences, filled with its config. Raises AuditError."""
+def _views(published: Mapping[str, Any]) -> dict[str, Views]:
+    """The present views by study, filled with the run's config. Raises AuditError where that is no longer accepted."""
     named = re.search(r"--configfile (\S+)", published["command"])
     files = [*CATALOGUES.values(), "config/config.yaml", *([named[1]] if named else [])]
     present: dict[str, Any] = {}
     for file in files:
         update_config(present, yaml.safe_load((PROJECT / file).read_text(encoding="utf-8")))
-    _, _, views, _ = prepare(present | _in_order(published["config"], present), PROJECT)
-    forms = {name: view.headlines["sentences"] for name, view in views.items() if view.headlines}
-    return {
-        name: study | ({"forms": forms[name]} if "forms" in study and name in forms else {})
-        for name, study in published["studies"].items()
-    }
+    return prepare(present | _in_order(published["config"], present), PROJECT)[2]
 
 
 def _in_order(config: Any, like: Any) -> Any:

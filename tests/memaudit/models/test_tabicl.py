@@ -424,7 +424,8 @@ def test_counted_rows_are_answered_as_repeated_ones_also_of_tables_of_different_
     together = answers(rows, y, query, counts)
     for table, each in enumerate(counts):
         repeated = rows[table].repeat_interleave(each, 0)[None], y[table].repeat_interleave(each)[None]
-        torch.testing.assert_close(together[table], answers(*repeated, query[[table]])[0], atol=1e-5, rtol=1e-5)
+        # In fp32, whose sums depend on the processor: the mean of a distribution differs by 1.4e-5 on one of them.
+        torch.testing.assert_close(together[table], answers(*repeated, query[[table]])[0], atol=3e-5, rtol=1e-5)
 
 
 def test_rows_are_not_counted_where_the_context_scales_or_hides_them(branch):

@@ -21,6 +21,6 @@ def test_the_published_criterion_is_the_papers_rule():
     """The first of the config's rules, and not the first by the alphabet."""
     published = read_json(PROJECT / "docs/results/demo.json")
     assert next(iter(published["config"]["iclmem"]["rules"])) == "as_tabulated"
-    forms = SCRIPT["_with_present_forms"](published)["iclmem"]["forms"]
+    forms = SCRIPT["_views"](published)["iclmem"].headlines["sentences"]
     (form,) = (form for form in forms if "the published criterion detects memorization" in form["sentence"])
     assert form["values"]["published"]["where"]["rule"] == "as_written"
