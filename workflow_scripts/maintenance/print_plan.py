@@ -25,8 +25,8 @@ from memaudit.workflow.job_costs import Cost, Size, cpu_range, estimate, extrapo
 HEAD = [
     "jobs",
     "CPU-hours",
-    "their range",
-    "of these for GPUs",
+    "(range)",
+    "for GPUs",
     "or GPU-hours",
     "disk",
     "peak memory",
