@@ -1,9 +1,12 @@
 """A larger audit is advised only where it could change a finding, and as it can be had."""
 
+from types import SimpleNamespace
+
 import pytest
 from audit_examples import STRENGTH, a_summary, advised, mitigation, value
 
 from memaudit.auditing import larger_audit, recommendations, stages
+from memaudit.statistics.mitigation_verdicts import QUERIES, STRONGEST, verdicts
 
 
 def summary(high=0.56, **update):
@@ -66,3 +69,26 @@ def test_an_audit_that_chance_may_have_made_is_repeated_with_another_seed():
     assert larger_audit.again(summary()) == "another seed and more minutes"
     assert larger_audit.again(summary(stage="quick")) == "another seed and without the setting quick"
     assert larger_audit.again(most(summary())) == "another seed"
+
+
+@pytest.mark.parametrize(
+    ("auc", "cost", "queried", "decided"),
+    [
+        ((0.05, 0.1), (-0.01, 0.01), (-0.1, 0.1), True),
+        ((-0.1, -0.05), (-0.2, -0.1), (-0.1, 0.1), True),
+        ((-0.1, -0.05), (-0.01, 0.01), (0.05, 0.1), True),
+        ((-0.1, 0.1), (-0.01, 0.01), (-0.1, 0.1), False),
+        ((-0.1, -0.05), (-0.2, 0.01), (-0.1, 0.1), False),
+    ],
+    ids=["raises", "costs", "undone", "open", "may cost"],
+)
+def test_the_words_of_a_decided_verdict_are_those_of_the_verdicts(auc, cost, queried, decided):
+    def tried(attack, change):
+        ends = [SimpleNamespace(estimate=sum(pair) / 2, low=pair[0], high=pair[1]) for pair in (change, change, cost)]
+        names = dict(zip(("auc_difference", "tpr_difference", "cost"), ends, strict=True))
+        return SimpleNamespace(name="bags 4", attack=attack, reason="", measure="accuracy", **names)
+
+    verdict, _ = verdicts([tried(STRONGEST, auc), tried(QUERIES, queried)], strict_leak=False)
+    one = mitigation().model_copy(update={"verdict": verdict.verdict, "advised": verdict.advised})
+    assert verdict.verdict
+    assert larger_audit.may_be_advised(one) is not decided
