@@ -1,18 +1,24 @@
 """What a rehearsal says of a finished run."""
 
+import logging
 from pathlib import Path
 
 from memaudit.rehearsal.rehearsed_run import costs, failures, outcome, summary
+from memaudit.workflow.job_progress import Progress
 
 LOG = """[Thu Nov 26 12:10:22 2026]
-Error in rule lira_query_shadows:
-    message: None
-    jobid: 7
-    output: results/a.nc
-    log: {log} (check log file(s) for error details)
-
+memaudit: 2 of 9 jobs done, up to 2 min left; lira_query_shadows wine 0 starts
+memaudit: column 'x' is free text
+memaudit: lira_query_shadows has failed; see {log}
 3 of 9 steps (33%) done
 """
+
+
+def test_a_failure_is_read_as_a_run_prints_it():
+    lines = []
+    failed = {"event": "job_error", "rule_name": "lira_query_shadows", "log": ["gone.log"]}
+    Progress(lambda: [1.0], 1, lines.append).emit(logging.makeLogRecord(failed))
+    assert list(failures("\n".join(lines))) == [("lira_query_shadows", "gone.log: its log is empty")]
 
 
 def test_a_failed_job_is_named_with_the_line_that_says_why(tmp_path):

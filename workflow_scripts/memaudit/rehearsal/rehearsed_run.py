@@ -13,7 +13,7 @@ from memaudit.workflow.run_config import read_facts
 from memaudit.workflow.sidecar import read_all
 from memaudit.workflow.study_catalogue import prepare
 
-FAILED = re.compile(r"^Error in rule (\w+):\n((?:    .*\n?)*)", re.M)
+FAILED = re.compile(r"^memaudit: (\w+) has failed; see (\S+)", re.M)  # as `job_progress` prints it
 STEPS = re.compile(r"^(\d+) of (\d+) steps", re.M)
 
 
@@ -54,11 +54,10 @@ def summary(found: Mapping[str, Any]) -> str:
 
 def failures(log: str) -> Iterator[tuple[str, str]]:
     """Yield the rule of every job that failed, from Snakemake's output, with its log and the last line there."""
-    for rule, block in FAILED.findall(log):
-        file = re.search(r"^    log: (\S+)", block, re.M)
-        text = Path(file[1]).read_text(encoding="utf-8") if file and Path(file[1]).exists() else ""
+    for rule, file in FAILED.findall(log):
+        text = Path(file).read_text(encoding="utf-8") if Path(file).exists() else ""
         lines = [line for line in text.splitlines() if line.strip() and not line.startswith(" ")]
-        yield rule, f"{file[1] if file else ''}: {lines[-1] if lines else 'its log is empty'}"
+        yield rule, f"{file}: {lines[-1] if lines else 'its log is empty'}"
 
 
 def costs(
