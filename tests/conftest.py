@@ -22,6 +22,9 @@ PROJECT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # No test writes into the ledger of who runs it.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memaudit-state-")
+# A make that a test starts is a user's, not one below `make test`, which says the folders that it enters.
+for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    os.environ.pop(name, None)
 
 
 @pytest.hookimpl(tryfirst=True)
