@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from audit_examples import FACTS
 
 from memaudit.auditing import command_line, runner
@@ -59,6 +60,19 @@ def test_on_a_slow_machine_the_first_numbers_come_again_with_the_smallest_leak(s
     configs, reported = staged(900.0, minutes=3)
     assert [config["audit"]["smallest"] for _, config in configs] == [False, True]
     assert [stage for stage, _ in reported] == ["quick", "quick", "late"]
+
+
+def test_an_audit_that_its_minutes_ended_does_not_rate_its_records_again(staged, tmp_path):
+    """Given again it has the same config, for which nothing is to be done; with minutes enough it goes on."""
+    before, reported = staged(900.0, minutes=3)
+    (tmp_path / "into/quick.yaml").write_text(yaml.safe_dump(before[-1][1]))
+    again, told = staged(900.0 - 30.0, minutes=3)  # the first stage takes no time now
+    assert [config for _, config in again] == [before[-1][1]] * 2
+    assert told[-1] == reported[-1]
+    longer = before[-1][1]["audit"]["plan"]["whole"]
+    assert [stage for stage, _ in staged(900.0, minutes=longer)[0]] == ["quick", "full"]
+    other = staged(900.0, minutes=3, shown=5)[0]
+    assert [config["audit"]["smallest"] for _, config in other] == [False, True]
 
 
 @pytest.mark.parametrize(("expected", "settings"), [(110.0, {"minutes": 2}), (900.0, {"minutes": 1, "whole": True})])

@@ -29,7 +29,7 @@ from memaudit.auditing.intake import take_in
 from memaudit.auditing.ledger_note import note_audit
 from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import SHIPPED, Request
-from memaudit.auditing.second_stage_sizes import second_stage_sizes
+from memaudit.auditing.second_stage_sizes import second_stage_sizes, whole_minutes_before
 from memaudit.auditing.terminal_progress import SAID, Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
@@ -103,28 +103,48 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
         chosen = _chosen(settings, models, request.seed)
         chosen["quick"] = settings.quick or (stages.too_short(settings.minutes) and not whole)
         config = partial(stages.overlay, facts=facts, models=catalogue)
-        first = stages.quick_sizes(facts["taken"])
-        with Display(stages.guessed_seconds(settings.minutes, chosen["quick"]), stages.FIXED_SECONDS) as display:
-            report("quick", _stage("quick", config("quick", sizes=first, chosen=chosen), settings, lock, display))
-            if settings.quick:
-                return folder
-            left = 60 * settings.minutes - (time.monotonic() - started)
-            sizes = second_stage_sizes(left, settings, config("full", sizes=first, chosen=chosen))
-            if whole or stages.fits(settings.minutes, sizes):
-                display.starts("full", sizes["seconds expected"])
-                report("full", _stage("full", config("full", sizes=sizes, chosen=chosen), settings, lock, display))
-                late = stages.overrun(time.monotonic() - started, settings.minutes, sizes)
-            else:
-                needed = stages.enough(settings.minutes, sizes)
-                ending = config("quick", sizes=first | {"whole": needed}, chosen=chosen | {"quick": True})
-                display.starts("quick", stages.PAGE_SECONDS, last=True)
-                ended = _stage("quick", ending, settings, lock, display)
-                if not chosen["quick"]:  # now with the smallest leak, which the first numbers of a longer audit lack
-                    report("quick", ended)
-                late = stages.left_out(settings.minutes, needed)
+        late = _staged(config, chosen, facts["taken"], settings, whole, lock, started, report)
     if late:
         report("late", late)
     return folder
+
+
+def _staged(
+    config: Callable[..., dict[str, Any]],
+    chosen: Mapping[str, Any],
+    taken: int,
+    settings: Settings,
+    whole: bool,
+    lock: int,
+    started: float,
+    report: Callable[[str, Any], None],
+) -> str | None:
+    """Run the stages, and return the line of a late or shortened audit.
+
+    config: `stages.overlay` with the table and the models; taken: records of the table; whole: the second stage is run
+    whatever it takes; started: `time.monotonic()`.
+    """
+    first, alone = stages.quick_sizes(taken), chosen | {"quick": True}
+    before = None if whole else whole_minutes_before(settings.folder, config("quick", sizes=first, chosen=alone))
+    if before:
+        first, chosen = first | {"whole": before}, alone
+    with Display(stages.guessed_seconds(settings.minutes, chosen["quick"]), stages.FIXED_SECONDS) as display:
+        report("quick", _stage("quick", config("quick", sizes=first, chosen=chosen), settings, lock, display))
+        if settings.quick:
+            return None
+        left = 60 * settings.minutes - (time.monotonic() - started)
+        sizes = second_stage_sizes(left, settings, config("full", sizes=first, chosen=chosen))
+        if whole or stages.fits(settings.minutes, sizes):
+            display.starts("full", sizes["seconds expected"])
+            report("full", _stage("full", config("full", sizes=sizes, chosen=chosen), settings, lock, display))
+            return stages.overrun(time.monotonic() - started, settings.minutes, sizes)
+        needed = before if before and before > settings.minutes else stages.enough(settings.minutes, sizes)
+        ending = config("quick", sizes=first | {"whole": needed}, chosen=alone)
+        display.starts("quick", stages.PAGE_SECONDS, last=True)
+        ended = _stage("quick", ending, settings, lock, display)
+        if not chosen["quick"]:  # now with the smallest leak, which the first numbers of a longer audit lack
+            report("quick", ended)
+        return stages.left_out(settings.minutes, needed)
 
 
 def _chosen(settings: Settings, models: Sequence[str], seed: int) -> dict[str, Any]:

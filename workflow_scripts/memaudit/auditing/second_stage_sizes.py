@@ -1,6 +1,8 @@
 """Sizes of an audit's second stage, from what the jobs of the first one took on this machine."""
 
 import os
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -30,6 +32,20 @@ def second_stage_sizes(left: float, settings: Any, config: dict[str, Any]) -> di
             return sizes
     units = read_json(folder / "results/quick/data" / stages.NAME / "schema.json")["units"]
     return budget | stages.full_sizes(units, left, _cost(units, settings, optional_studies.questions(config["audit"])))
+
+
+def whole_minutes_before(folder: Path, config: Mapping[str, Any]) -> int | None:
+    """Minutes that the whole audit needs, by an audit that ended in `folder` with this config; None without one.
+
+    config: of a first stage that is the last. Such a stage has the smallest leak, so that records rated with it need
+    not be rated again.
+    """
+    known = folder / "quick.yaml"
+    if not known.exists():
+        return None
+    before = yaml.safe_load(known.read_text(encoding="utf-8"))
+    whole = before["audit"]["plan"].pop("whole", None)
+    return whole if before == yaml.safe_load(yaml.safe_dump(config)) else None
 
 
 def _cost(units: int, settings: Any, questions: int) -> stages.Cost:
