@@ -318,8 +318,12 @@ def quality(results) -> Iterator[str]:
     each = [right[:, others["label"].values == one].mean() for one in np.unique(others["label"])]
     assert abs(right.mean() - accuracy.estimate) < 1e-6
     assert abs(np.mean(each) - balanced.estimate) < 1e-6
+    share = others["label"].to_series().value_counts(normalize=True)
+    assert abs(share.max() - accuracy.null) < 1e-6
+    assert abs(1 / len(share) - balanced.null) < 1e-6
     yield (
-        f"Accuracy of {name} {accuracy.shown()}, balanced {balanced.shown()}, on {results.rows} that are in no context"
+        f"Accuracy of {name} {accuracy.shown()} (always the most frequent class: {fixed(accuracy.null)}), "
+        f"balanced {balanced.shown()} (chance {fixed(balanced.null)}), on {results.rows} that are in no context"
     )
 
 

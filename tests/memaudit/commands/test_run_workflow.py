@@ -17,7 +17,7 @@ MINE = "config/smoke.yaml"  # of the project, in whichever folder the tests run
 def started(monkeypatch):
     """The commands that take the place of this process; it goes on."""
     commands = []
-    monkeypatch.setattr(os, "execv", lambda program, command: commands.append(command))
+    monkeypatch.setattr(os, "execve", lambda program, command, environment: commands.append(command))
     return commands
 
 

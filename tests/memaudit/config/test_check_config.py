@@ -86,3 +86,14 @@ def test_the_models_that_the_docs_show_are_entries_of_the_catalogue(config, proj
     config["models"] |= examples
     assert set(examples) == {"forest", "my-kumo", "my-mitra", "my-tabpfn"}
     assert checked(config)["models"]["forest"]["params"]["n_estimators"] == 300
+
+
+def test_a_fault_of_several_keys_is_told_once(config):
+    config["models"]["tabicl-small"]["terms"] = "https://example.org/small"
+    with pytest.raises(AuditError) as caught:
+        checked(config)
+    told = str(caught.value)
+    assert told.count("have terms of their own") == 1
+    assert re.search(
+        r"^lira/model: the weights of tabicl-small .* if you accept them \(also attacks/arms/main/model, ", told
+    )

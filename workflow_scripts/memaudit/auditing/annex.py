@@ -7,7 +7,41 @@ from typing import Any, Self
 import pandas as pd
 
 from memaudit.auditing.table_columns import rare_classes
+from memaudit.config.key_reference import keys
 
+# What the counts and checks of a table, and the sizes of an audit, are called in the annex, by their keys.
+PLAN = {
+    "minutes": "minutes asked for",
+    "sets": "shadow contexts",
+    "records": "records queried, at most",
+    "whole": "minutes that the whole audit needs here",
+    "seconds per set": "seconds that a shadow context took",
+    "seconds left": "seconds left after the first numbers",
+    "seconds expected": "seconds expected for the rest",
+}
+DEDUPLICATION = {
+    "rows": "rows that were read",
+    "without_target": "rows without a target",
+    "duplicates": "rows that repeat another one",
+    "conflicting_records": "records that differ from others in the target alone",
+    "conflicting_sets": "sets of such records",
+    "records": "records that are left",
+    "units": "records or persons that are left",
+}
+SPLIT = {
+    "shared_ids": "records on both sides of the split",
+    "shared_copies": "records with a copy on the other side",
+    "shared_groups": "persons with records on both sides",
+    "members": "records that may be in a context",
+    "nonmembers": "records that are in none",
+    "tvd": "total variation distance of the classes of both sides",
+    "ks": "Kolmogorov-Smirnov distance of the targets of both sides",
+    "ks_p": "p-value of that distance",
+    "wasserstein": "Wasserstein distance of the targets of both sides, in standard deviations",
+    "covariate_auc": "AUC of a classifier that tells the sides by their features",
+    "covariate_null": "AUC of that classifier by chance",
+    "covariate_p": "p-value of that AUC",
+}
 Rows = Sequence[tuple[str, str]]
 
 
@@ -41,8 +75,10 @@ def settings_of(audit: Mapping[str, Any], attacks: Mapping[str, Any], seed: int)
     threats = {"perturbation": "labels", "active": "poison", "attention": "white-box"}
     used = {"layer": True} | {section: threat in audit["threats"] for section, threat in threats.items()}
     attacks = {key: value for key, value in attacks.items() if key not in used or (audit["complete"] and used[key])}
-    settings |= {f"plan: {key}": value for key, value in audit["plan"].items()}
-    return settings | {f"attacks/{key}": value for key, value in pd.json_normalize(attacks, sep="/").iloc[0].items()}
+    settings |= {f"size: {PLAN[key]}": value for key, value in audit["plan"].items()}
+    flat = pd.json_normalize({"attacks": attacks}, sep="/").iloc[0]
+    meanings = {key: meaning.replace("`", "") for key, _, meaning in keys()}
+    return settings | {f"{meanings[key]} ({key})" if key in meanings else key: value for key, value in flat.items()}
 
 
 def checks_of(
@@ -52,8 +88,8 @@ def checks_of(
     checks = {"rows": facts["rows"], "rows without a target": facts["without_target"], "target": facts["task"]}
     if facts.get("rare"):
         checks["rare classes"] = rare_classes(facts["rare"], show_values)
-    checks |= {f"deduplication: {key}": f"{value:.0f}" for key, value in deduplication.items()}
-    return checks | {f"split: {key}": _number(value) for key, value in split.items()}
+    checks |= {f"deduplication: {DEDUPLICATION[key]}": f"{value:.0f}" for key, value in deduplication.items()}
+    return checks | {f"split: {SPLIT[key]}": _number(value) for key, value in split.items()}
 
 
 def _card(card: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """`memaudit run` and the subcommands for one target of the workflow: Snakemake, in the folder where they are called."""
 
 import os
+import shlex
 import subprocess
 import sys
 from argparse import RawDescriptionHelpFormatter as AsWritten
@@ -13,7 +14,7 @@ from typing import NamedTuple, NoReturn
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.line_parser import LineParser
-from memaudit.common.snakemake_command import NO_START, config_files, snakemake_command
+from memaudit.common.snakemake_command import NO_START, TYPED, config_files, snakemake_command
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     # Quietly, so that no job stands above the plan; where it fails, it is run again to be read.
     if name == "plan" and (code := _plan(snakemake_command([target.rule, "--quiet", "all", *given]))) is not None:
         return code
-    return _become(snakemake_command([*([target.rule] if target.rule else []), *given]))
+    return _become(snakemake_command([*([target.rule] if target.rule else []), *given]), [program(), *arguments])
 
 
 def _plan(command: Sequence[str]) -> int | None:
@@ -86,6 +87,6 @@ def _plan(command: Sequence[str]) -> int | None:
         return 1 if no_start.exists() else 0 if done.returncode == 0 else None
 
 
-def _become(command: Sequence[str]) -> NoReturn:
+def _become(command: Sequence[str], typed: Sequence[str]) -> NoReturn:
     sys.stdout.flush()
-    os.execv(command[0], command)
+    os.execve(command[0], command, os.environ | {TYPED: shlex.join(typed)})

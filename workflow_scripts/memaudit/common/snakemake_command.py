@@ -9,6 +9,7 @@ from memaudit.common.project_paths import PROJECT, config_path
 
 PROFILES = PROJECT / "profiles"
 NO_START = "MEMAUDIT_NO_START"  # environment variable: the file that a plan makes if the run would not start
+TYPED = "MEMAUDIT_TYPED"  # environment variable: the command that the user typed, where it is not Snakemake's
 
 
 def mark_no_start() -> None:

@@ -1,7 +1,7 @@
 """Check a config before any job starts: types and names first, then what only several keys together can get wrong."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -46,10 +46,20 @@ def checked(config: dict[str, Any], files: Sequence[str | Path] = ()) -> dict[st
         found = {_where(fault): _explain(fault) for fault in reversed(error.errors())}
         faults = [fault + place(where.split("/"), files) for where, fault in reversed(found.items())]
     else:
-        faults = list(_contradictions(parsed))
+        faults = _at_their_places(_contradictions(parsed))
     if faults:
         raise AuditError("; ".join(faults))
     return parsed.model_dump()
+
+
+def _at_their_places(faults: Iterable[str]) -> list[str]:
+    """Each fault once, at the first key that has it, with the others behind it."""
+    places: dict[str, list[str]] = {}
+    for fault in faults:
+        where, _, what = fault.partition(": ")
+        places.setdefault(what, []).append(where)
+    others = {what: ", ".join(dict.fromkeys(found[1:])) for what, found in places.items()}
+    return [f"{found[0]}: {what}" + f" (also {others[what]})" * bool(others[what]) for what, found in places.items()]
 
 
 def _where(fault: dict[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """Headlines of all studies by question, each with marks for a drawing of its estimates, intervals and nulls."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from math import log
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """A sentence with the marks of its values; by_chance: at least one interval includes its null.
+    """A sentence with the marks of its values; by_chance: names of the values whose interval includes their null.
 
     A value with neither interval nor null, such as a p-value, has no mark: its scale may not be that of the others.
     """
@@ -35,7 +35,7 @@ class Answer:
     study: str
     sentence: str
     marks: list[Mark]
-    by_chance: bool
+    by_chance: list[str]
 
 
 def answers(headlines: pd.DataFrame) -> dict[str, list[Answer]]:
@@ -81,13 +81,12 @@ def _answer(study: str, sentence: str, values: list, axis: Axis) -> Answer:
     table = pd.DataFrame(values)
     drawn = table.loc[_is_drawn(table), ["value", *NUMBERS]].itertuples(index=False, name=None)
     marks = [Mark(name, *map(axis.place, numbers)) for name, *numbers in drawn]
-    return Answer(study, sentence, marks, any(_includes_null(values)))
+    return Answer(study, sentence, marks, [row.value for row in values if _includes_null(row)])
 
 
 def _is_drawn(rows: pd.DataFrame) -> pd.Series:
     return rows[["low", "high", "null"]].notna().any(axis=1)
 
 
-def _includes_null(values: list) -> Iterator[bool]:
-    # Comparisons with NaN are false: a value without an interval does not count.
-    return (row.low <= row.null <= row.high for row in values)
+def _includes_null(row: Any) -> bool:
+    return row.low <= row.null <= row.high  # false with NaN: a value without an interval does not count

@@ -12,12 +12,13 @@ def page(request: Mapping[str, Any]) -> str:
 
 def _failed(request: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"# {request['run']}: partial results", "")
-    yield (
-        f"Jobs that failed: {len(request['failed'])}; that could not run for that, or were not started: "
-        f"{request['waiting']}. The tables beside this page are made of the results that exist; each lists what it "
-        "lacks."
-    )
-    yield from ("", "## What has failed", "")
+    failed, waiting = len(request["failed"]), request["waiting"]
+    if request["interrupted"]:
+        counts = f"The run was interrupted. Jobs that were ended with it: {failed}; that were not started: {waiting}."
+    else:
+        counts = f"Jobs that failed: {failed}; that could not run for that, or were not started: {waiting}."
+    yield f"{counts} The tables beside this page are made of the results that exist; each lists what it lacks."
+    yield from ("", "## What was ended" if request["interrupted"] else "## What has failed", "")
     for job in request["failed"]:
         wildcards = "".join(f" {value}" for value in job["wildcards"])
         yield f"- `{job['rule']}{wildcards}`: {_last_line(job['log'])}"
@@ -33,14 +34,18 @@ def _missing(request: Mapping[str, Any]) -> Iterator[str]:
         lacking = sorted(files & missing)
         whole = [name for name, table in view["tables"].items() if not missing & set(table["files"])]
         complete = ", ".join(whole) or "none"
-        yield f"- {study}: {len(lacking)} of {len(files)} files of results; complete tables: {complete}"
+        yield f"- {study}: {len(lacking)} of {len(files)} files of results are missing; complete tables: {complete}"
         yield from (f"  - {file}" for file in lacking)
 
 
 def _going_on(request: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "## How to go on", "")
-    yield "Mend what the log names, and give the same command again: what is finished is not run again."
+    first = "Give" if request["interrupted"] else "Mend what the log names, and give"
+    yield f"{first} the same command again: what is finished is not run again."
     yield from ("", f"    {request['command']}", "")
+    if request["interrupted"]:
+        yield "The run removes these partial tables when it starts."
+        return
     yield (
         "Or take the data set, model or condition of the failed job out of the config: the complete tables are then "
         "made without it. The next run removes these partial ones when it starts."

@@ -1,6 +1,7 @@
 """What to tabulate when a run ends with failed jobs: one study's dead job costs its own rows, not all tables."""
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -8,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from memaudit.common.snakemake_command import TYPED
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.view_files import Views
 
@@ -19,10 +21,11 @@ def partial_folder(run: RunConfig) -> Path:
     return Path(run.folder) / "partial"
 
 
-def write_request(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> Path | None:
+def write_request(run: RunConfig, views: Mapping[str, Views], workflow: Any, interrupted: bool = False) -> Path | None:
     """Write partial/request.json for the studies whose tables failed jobs have cost; None where there are none.
 
-    What is missing are outputs of jobs that this run wanted and did not finish: also files that lie there from before.
+    interrupted: the user has ended the run, and with it the jobs that Snakemake calls failed. What is missing are
+    outputs of jobs that this run wanted and did not finish: also files that lie there from before.
     """
     unfinished = set(workflow.dag.needrun_jobs())
     failed = [job for job in workflow.scheduler.failed if job in unfinished]
@@ -33,7 +36,8 @@ def write_request(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> 
     request = {
         "run": run.folder,
         "claims": run.in_project("config/claims.yaml"),
-        "command": shlex.join(["snakemake", *sys.argv[1:]]),
+        "interrupted": interrupted,
+        "command": os.environ.get(TYPED) or shlex.join(["snakemake", *sys.argv[1:]]),
         "studies": {name: _study(views[name], run.folder) for name in names},
         "missing": sorted(missing),
         "failed": [

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import FrameType
@@ -22,6 +23,8 @@ from memaudit.workflow.partial_request import remove_partial, write_request
 from memaudit.workflow.provenance import check_computed
 from memaudit.workflow.run_config import RunConfig, read_facts
 from memaudit.workflow.view_files import Views
+
+INTERRUPTED = threading.Event()
 
 
 def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
@@ -53,6 +56,7 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
 
 def interrupted(number: int, frame: FrameType | None) -> None:
     """Say that Ctrl-C has ended the run: a job that was still importing cannot, and Snakemake calls it failed."""
+    INTERRUPTED.set()
     print("memaudit: interrupted; run the same command again, it goes on from here", file=sys.stderr, flush=True)
     signal.default_int_handler(number, frame)
 
@@ -98,7 +102,7 @@ def finished_files(
 
 def after_failure(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> None:
     """Tabulate the results that exist of studies whose tables failed jobs have cost, and say where."""
-    if request := write_request(run, views, workflow):
+    if request := write_request(run, views, workflow, INTERRUPTED.is_set()):
         script = run.in_project("workflow_scripts/maintenance/tabulate_partial.py")
         # The run has failed already: a fault here is printed beside it.
         subprocess.run([sys.executable, script, "--input", f"request={request}"], check=False)
