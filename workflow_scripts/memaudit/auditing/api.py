@@ -186,8 +186,11 @@ def _say(named: Named, stage: str, result: Any) -> None:
                 f"model {model}: a {kind}, but the task is {result['kind']}; give another model, or `task`"
             )
         if left:
-            reasons = "; ".join(alike(result["left_out"]))
-            raise AuditError(f"the audit leaves columns out that {model} may read: give X without them ({reasons})")
+            reasons, names = "; ".join(alike(result["left_out"])), list(result["left_out"])
+            raise AuditError(
+                f"the audit leaves columns out that {model} may read ({reasons}); give the table without them, "
+                f"df.drop(columns={names}), or with texts of dates as dates (pd.to_datetime)"
+            )
 
 
 def _named(model: Any) -> tuple[str, dict[str, Any]] | None:
