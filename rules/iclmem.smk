@@ -93,7 +93,7 @@ rule iclmem_probe_tuned:
         "../envs/tabular.yaml"
     resources:
         mem_mb=grows(8000),
-        runtime="12h",
+        runtime="24h",
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
