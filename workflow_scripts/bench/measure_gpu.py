@@ -1,13 +1,14 @@
-"""Measure what the workflow does on a GPU, most valuable first, in at most 40 minutes on an H200.
+"""Measure what the workflow does on a GPU, most valuable first, in at most 45 minutes on an H200.
 
 python workflow_scripts/bench/measure_gpu.py --output results/bench --params '{"parts": ["equality", "rates"]}'
 
 Each part writes gpu_<part>.json into the folder: equality (CPU against GPU), rates (of shadow grids), grid (of 4,096
-models), compilation, fine_tuning, token_features, lt_mia_training. A second run skips finished parts and goes on with
-the others; parts of another device or of other package versions are measured anew, and with "force": true all are.
-Each part has a time limit; too little memory is recorded as such, and the other cases go on. Params: parts (default:
-all), device (cuda), size (published), force (false). Without a GPU the script ends at once, except for
-'{"device": "cpu", "size": "smallest"}', which tries every part on tiny networks and should go to another folder.
+models), densities (of numbers to predict), nulls (LiRA's, on the processor), compilation, fine_tuning, token_features,
+lt_mia_training. A second run skips finished parts and goes on with the others; parts of another device or of other
+package versions are measured anew, and with "force": true all are. Each part has a time limit; too little memory is
+recorded as such, and the other cases go on. Params: parts (default: all), device (cuda), size (published), force
+(false). Without a GPU the script ends at once, except for '{"device": "cpu", "size": "smallest"}', which tries every
+part on tiny networks and should go to another folder.
 """
 
 import time
@@ -21,6 +22,8 @@ from memaudit.gpu_measurements import (
     cpu_gpu_equality,
     device_facts,
     fine_tuning_steps,
+    randomisation_nulls,
+    regression_densities,
     shadow_grids,
     token_attack_rates,
 )
@@ -34,6 +37,8 @@ PARTS: dict[str, Part] = {
         cpu_gpu_equality.PART,
         shadow_grids.RATES,
         shadow_grids.GRID,
+        regression_densities.PART,
+        randomisation_nulls.PART,
         compilation.PART,
         fine_tuning_steps.PART,
         token_attack_rates.FEATURES,

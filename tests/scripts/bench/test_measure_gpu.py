@@ -46,7 +46,7 @@ def test_every_part_writes_a_finished_file_that_says_what_was_measured(folder, p
     assert record["machine"]["matmul_tflops"]["fp32"] > 0
     assert {case["outcome"] for case in record["cases"]} <= {"measured", "left out"}
     for case in record["cases"]:
-        assert case["dtype"] in {"fp32", "bf16"}
+        assert case["dtype"] in {"fp32", "bf16", "fp64"}
         assert case["sizes"]
         if case["outcome"] == "measured":
             assert case["seconds"] > 0
@@ -121,5 +121,5 @@ def test_a_part_can_be_sent_to_a_fresh_process(part):
     assert pickle.loads(pickle.dumps(part)) == part
 
 
-def test_all_limits_together_stay_below_forty_minutes():
-    assert sum(part.limit for part in PARTS.values()) <= 38 * 60, "two minutes are for the starts of processes"
+def test_all_limits_together_stay_below_three_quarters_of_an_hour():
+    assert sum(part.limit for part in PARTS.values()) <= 43 * 60, "two minutes are for the starts of processes"

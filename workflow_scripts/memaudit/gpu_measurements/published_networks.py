@@ -12,15 +12,16 @@ from typing import Any, Literal
 import torch
 from tabicl._model.tabicl import TabICL
 from tabpfn.architectures import ARCHITECTURES
+from tabpfn.architectures.shared.bar_distribution import FullSupportBarDistribution
 from torch import nn
 
 from memaudit.models import flops
 from memaudit.models.model_protocol import Limits, Network
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabpfn import TabPFNBranch
-from memaudit.models.tabpfn_checkpoint import Opened
+from memaudit.models.tabpfn_checkpoint import Opened, Task
 
-CLASSES = 10
+CLASSES, BARS = 10, 5000
 # Standard deviations of weights, in units of 1 / sqrt(inputs): of layers that end a residual branch, of the decoder by
 # attention, of all others.
 BRANCH_END, DECODER, OTHERS = 0.3, 4.0, 1.5
@@ -59,24 +60,28 @@ NETWORKS = {
 
 @dataclass(frozen=True)
 class Built:
-    """A classifier, how many weights it has, and the operations of its forward pass (context, queries, columns)."""
+    """A network, how many weights it has, and the operations of its forward pass (context, queries, columns)."""
 
     network: Network
     parameters: int
     operations: Callable[[int, int, int], int]
 
 
-def build(name: str, device: str, small: bool = False, seed: int = 0) -> Built:
-    """Build a network of NETWORKS on a device; the weights depend on the seed alone, not on the device."""
+def build(name: str, device: str, small: bool = False, seed: int = 0, task: Task = "classification") -> Built:
+    """Build a network of NETWORKS on a device; the weights depend on the seed alone, not on the device.
+
+    A classifier has CLASSES classes. A regressor has the 999 quantiles of TabICL, or BARS bars of TabPFN, as published,
+    in deviations of the context's targets.
+    """
     published = NETWORKS[name]
     shape = published.small if small else published.published
     with torch.random.fork_rng(), torch.inference_mode(mode=False):
         torch.manual_seed(seed)
-        return (_tabicl if published.family == "tabicl" else _tabpfn)(published, shape, device)
+        return (_tabicl if published.family == "tabicl" else _tabpfn)(published, shape, task, device)
 
 
-def _tabicl(published: Published, shape: Mapping[str, Any], device: str) -> Built:
-    module = TabICL(**{"max_classes": CLASSES} | shape)
+def _tabicl(published: Published, shape: Mapping[str, Any], task: Task, device: str) -> Built:
+    module = TabICL(**{"max_classes": CLASSES if task == "classification" else 0} | shape)
     _draw(module)
     counted = {key: value for key, value in shape.items() if key in flops.TABICL}
     if not shape.get("col_feature_group", True):
@@ -84,13 +89,18 @@ def _tabicl(published: Published, shape: Mapping[str, Any], device: str) -> Buil
     return Built(TabICLBranch(module, device), _size(module), lambda *table: flops.tabicl(*table, **counted))
 
 
-def _tabpfn(published: Published, shape: Mapping[str, Any], device: str) -> Built:
+def _tabpfn(published: Published, shape: Mapping[str, Any], task: Task, device: str) -> Built:
     architecture = ARCHITECTURES[f"tabpfn_{published.version.replace('.', '_')}"]
-    config, _ = architecture.parse_config({"max_num_classes": CLASSES, "num_buckets": 10} | shape)
+    head = {"max_num_classes": CLASSES, "num_buckets": 10}
+    if task == "regression":
+        head = {"max_num_classes": 0, "num_buckets": BARS}
+    config, _ = architecture.parse_config(head | shape)
     module = architecture.get_architecture(config)
     _draw(module)
-    opened = Opened(module.eval(), None, published.version, Limits(rows=None, features=None, classes=CLASSES))
-    branch = TabPFNBranch(opened, "classification", device)
+    # Bars of equal probability under a normal distribution.
+    bars = None if task == "classification" else FullSupportBarDistribution(_normal_quantiles(BARS + 1))
+    opened = Opened(module.eval(), bars, published.version, Limits(rows=None, features=None, classes=CLASSES))
+    branch = TabPFNBranch(opened, task, device)
     if published.version == "v3":
         return Built(branch, _size(module), lambda *table: row_operations(*table, config=config))
     factor = module.hidden_size // config.emsize
@@ -105,6 +115,10 @@ def _draw(module: nn.Module) -> None:
                 ends = any(part in name for part in BRANCH_ENDS)
                 scale = BRANCH_END if ends else DECODER if "many_class_decoder" in name else OTHERS
                 weight.normal_(0, scale * weight.shape[-1] ** -0.5)
+
+
+def _normal_quantiles(number: int) -> torch.Tensor:
+    return torch.special.ndtri((torch.arange(number) + 0.5) / number)
 
 
 def _size(module: nn.Module) -> int:

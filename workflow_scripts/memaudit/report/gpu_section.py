@@ -8,9 +8,9 @@ from memaudit.plotting.result_tables import MISSING, cell, markdown
 Record = Mapping[str, Any]
 
 NONE = """\
-No GPU has been measured yet. Where one is, `make gpu` measures it in at most 40 minutes and writes its numbers here:
-equality with the CPU, rates of shadow grids, the time of a grid of 4,096 models, compilation, fine-tuning, features of
-tokens, and the training of LT-MIA's classifier."""
+No GPU has been measured yet. Where one is, `make gpu` measures it in at most 45 minutes and writes its numbers here:
+equality with the CPU, rates of shadow grids, the time of a grid of 4,096 models, densities of regressions,
+randomisation nulls, compilation, fine-tuning, features of tokens, and the training of LT-MIA's classifier."""
 HEAD = """\
 {device}, torch {torch}, by `make gpu`. Networks have the published shapes and random weights. Seconds are medians of
 wall time. The data sheet's peaks are dense TFLOP/s; beside them stands the rate of a product of two large matrices
@@ -61,6 +61,28 @@ PARTS: dict[str, tuple[str, str, dict[str, Column]]] = {
             "low": lambda case: _minutes(case.get("extrapolated_low")),
             "high": lambda case: _minutes(case.get("extrapolated_high")),
             "aim": lambda case: f"at most {case['aim_seconds'] / 60:.0f}",
+        },
+    ),
+    "densities": (
+        "Densities of regressions",
+        "Log densities of 10,000 records, 14 features, by the regression heads, with a context of 5,000 rows.",
+        {
+            "network": "network",
+            "dtype": "dtype",
+            "ms": lambda case: 1e3 * case["seconds"],
+            "of which forward pass": lambda case: 1e3 * case["forward_seconds"],
+            "records/s": "records_per_second",
+            "peak MiB": "peak_mib",
+        },
+    ),
+    "nulls": (
+        "Randomisation nulls",
+        "LiRA's null of 4,096 models and 10,000 records, on the processor beside the GPU.",
+        {
+            "attack": "name",
+            "redraws": lambda case: case["sizes"]["draws"],
+            "seconds": "seconds",
+            "seconds a redraw": "seconds_per_redraw",
         },
     ),
     "compilation": (
