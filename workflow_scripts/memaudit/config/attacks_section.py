@@ -31,7 +31,7 @@ class Variant(Section):
         None, description="records whose keys are averaged in the first block of in-context learning (k-anonymous)"
     )
     layer: Literal["dropped", "coarsened", "random"] | None = Field(
-        None, description="what becomes of the most exposed records; random: as many others are dropped"
+        None, description="what becomes of the most vulnerable records; random: as many others are dropped"
     )
     shares: Annotated[list[Fraction], Field(min_length=2, max_length=2)] | None = Field(
         None, description="shares of a sensitive property, in turn: the adversary tells the second from the first"
@@ -136,7 +136,7 @@ class Attacks(Section):
         "have too few contexts and members have no numbers. null: all are judged",
     )
     layer: Annotated[float, Field(gt=0, le=0.5)] = Field(
-        description="share of the members that are the most exposed layer; as many others are dropped at random"
+        description="share of the members that are the most vulnerable layer; as many others are dropped at random"
     )
     decimals: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, description="digits of rounded probabilities")
     neighbours: Count = Field(description="neighbours whose distance says how much of an outlier a record is")

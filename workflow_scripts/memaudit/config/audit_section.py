@@ -38,7 +38,7 @@ class Audit(Section):
         min_length=1,
         description="shares of the candidates who are in the data, for the precision of an attack",
     )
-    shown: Count = Field(description="most exposed records that the page lists")
+    shown: Count = Field(description="most vulnerable records that the page lists")
     groups: Count = Field(description="categories of a column that are compared, the largest first")
     permutations: Annotated[int, Field(ge=19)] = Field(
         description="redraws of the membership matrix behind the null of a group"
