@@ -23,7 +23,7 @@ LAYERS = {
     "privacy": {"config", "data", "models"},
     "statistics": {"attacks", "data", "privacy"},
     "studies": {"attacks", "data", "models", "privacy", "statistics"},
-    "gpu_measurements": {"attacks", "models", "statistics"},
+    "gpu_measurements": {"attacks", "data", "models", "statistics"},
     "plotting": {"attacks"},
     "workflow": {"config", "models", "privacy"},
     "rehearsal": {"data", "models", "workflow"},

@@ -262,7 +262,7 @@ def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
 def test_the_head_states_how_well_the_audited_model_predicts():
     text = page(a_summary())
     assert "</dt><dd>0.90 [0.80, 1.00] (always the most frequent class: 0.50), <" in text
-    assert "0.90 [0.80, 1.00], on records that are in no context</dd>" in text
+    assert "0.90 [0.80, 1.00] (chance 0.50), on records that are in no context</dd>" in text
     error = Utility(
         model="main", accuracy=None, balanced_accuracy=None, r2=value(0.6, 0.5, 0.7), rmse=value(41.23, 38, 44.44, 65.2)
     )

@@ -17,7 +17,7 @@ from memaudit.templating.page_templates import environment
 def test_an_answer_whose_interval_includes_chance_says_so():
     first, second = answers(state("demo", [headline()], results()))["What has the model memorized?"]
     assert first.by_chance == []
-    assert second.by_chance == ["AUC"]
+    assert second.by_chance == ["auc"]
 
 
 def test_marks_stand_in_the_order_of_their_numbers_and_share_an_axis():

@@ -53,7 +53,7 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
     assert (summary["rated"], summary["showing"]) == (len(risk), risk["shows"].sum())
     assert f"Records rated</dt><dd>{MEMBERS}, of a table of {RECORDS + 5} rows" in text
     assert f"presence shows</dt><dd>{summary['showing']} of {MEMBERS}:" in text
-    assert f'split: members</th><td class="wide">{MEMBERS}</td>' in text
+    assert f'split: records that may be in a context</th><td class="wide">{MEMBERS}</td>' in text
     assert f"The {len(summary['exposed'])} most vulnerable of {MEMBERS} records." in text
     assert ("Zqx-a" in html) == shown
     assert {one["column"] for one in summary["groups"]} == {facts["target"], facts["columns"]["c0"]["name"]}
@@ -71,16 +71,16 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
     ],
 )
 def test_the_annex_has_no_settings_of_attacks_that_were_not_made(complete, threats, kept):
-    table = tidy.frame([tidy.row("data", {"dataset": "wine"}, "rows", 9)])
-    tables = {"dedup": [table], "checks": [table]}
+    rows, members = (tidy.frame([tidy.row("data", {"dataset": "wine"}, key, 9)]) for key in ("rows", "members"))
+    tables = {"dedup": [rows], "checks": [members]}
     audit = AUDIT | {"complete": complete, "threats": threats, "models": {}}
     settings = {"sets": 32, "layer": 0.1, "perturbation": {"count": 20}, "active": {"targets": 8}}
     paths = Paths([])
     paths.cards = []
     job = SimpleNamespace(params=SimpleNamespace(seed=1, audit=audit, attacks=settings), input=paths)
     shown = {
-        name.split("/")[1]
+        name.split("/")[1].rstrip(")")
         for name, _ in load_script("audit_write_page")._annex(job, FACTS, tables).settings
-        if "/" in name
+        if "attacks/" in name
     }
     assert shown == {"sets"} | kept

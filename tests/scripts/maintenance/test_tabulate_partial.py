@@ -23,7 +23,7 @@ def test_each_table_is_whole_or_says_what_it_lacks(tmp_path):
     study = {"tables": tables, "judged": [there, gone], "stated": [gone], "sentences": []}
     failed = [{"rule": "lira_evaluate_strategies", "wildcards": ["digits"], "log": []}]
     request = {"run": "results/demo", "claims": str(PROJECT / "config/claims.yaml"), "command": "snakemake"}
-    request |= {"studies": {"lira": study}, "missing": [gone], "failed": failed, "waiting": 1}
+    request |= {"studies": {"lira": study}, "missing": [gone], "failed": failed, "waiting": 1, "interrupted": False}
     (tmp_path / "request.json").write_text(json.dumps(request))
     job = SimpleNamespace(input=SimpleNamespace(request=str(tmp_path / "request.json")))
     load_script("maintenance_tabulate_partial").main(job)
