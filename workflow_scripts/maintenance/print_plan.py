@@ -50,7 +50,8 @@ def main(job):
     table = pd.DataFrame(lines, list(studies), HEAD).to_string()
     notes = [*_faults(job.params, jobs, units["rules"], flops), *_notes(job.params, jobs, units)]
     wrapped = [fill(f"- {note}", 118, subsequent_indent="  ") for note in notes]
-    head = f"\n{job.params.run}: what a run from scratch costs\n\n{fill(verdict, 118)}\n"
+    start = "A RUN WOULD NOT START: see below the table.\n" if job.params.missing else ""
+    head = f"\n{job.params.run}: what a run from scratch costs\n\n{start}{fill(verdict, 118)}\n"
     text = "\n".join([head, table, "", *wrapped, "", *_shadows(job.params)])
     print(text)
     if job.log:

@@ -60,6 +60,8 @@ def test_an_entry_that_is_not_indented_is_placed_and_its_remedy_named(config, tm
     faults = unindented(config, tmp_path, f"run: mine\ndatasets:\ncustomers: {entry}\n")
     assert "datasets: is empty; indent what belongs to it, by two blanks more than its name (F, line 2)" in faults
     assert "indent it below that key, by two blanks (F, line 3)" in faults
+    faults = unindented(config, tmp_path, "run: mine\nlira:\n")
+    assert "lira: is empty; indent what belongs to it, by two blanks more than its name (F, line 2)" in faults
     faults = unindented(config, tmp_path, "datasets:\n  customers:\n  source: file\n")
     assert (
         "datasets/customers: is empty; indent what belongs to it, by two blanks more than its name (F, line 2)"

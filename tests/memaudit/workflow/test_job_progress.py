@@ -1,10 +1,12 @@
 """What a user reads while a run goes on."""
 
 import logging
+from threading import Event
 
 import pytest
 
 from memaudit.common.project_paths import CALLED_FROM
+from memaudit.workflow import job_progress
 from memaudit.workflow.job_progress import Brief, Progress, WithoutEcho
 
 
@@ -64,6 +66,13 @@ def test_no_short_time_is_told_while_a_run_of_short_jobs_does_not_get_on():
 def test_the_log_of_a_job_that_failed_is_named(run):
     run.event("job_error", rule_name="lira_gather_grid", log=["a.log"])
     assert run.lines == ["memaudit: lira_gather_grid has failed; see a.log"]
+
+
+def test_a_job_that_an_interruption_has_ended_has_not_failed(run, monkeypatch):
+    monkeypatch.setattr(job_progress, "INTERRUPTED", interrupted := Event())
+    interrupted.set()
+    run.event("job_error", rule_name="lira_gather_grid", log=["a.log"])
+    assert run.lines == []
 
 
 def test_the_log_is_named_as_seen_from_where_an_audit_was_called(run, monkeypatch, tmp_path):

@@ -58,6 +58,12 @@ def test_a_table_that_is_not_there_is_a_fault_with_its_line_unless_it_was_read(t
     (read := tmp_path / "results/smoke/data/customers/raw.json").parent.mkdir(parents=True)
     read.write_text('{"rows": 200, "columns": {"x": "numeric", "y": "categorical"}}')
     prepare(config, PROJECT, [file])
+    (sidecar := tmp_path / "results/smoke/provenance/data_fetch_table/customers.json").parent.mkdir(parents=True)
+    sidecar.write_text('{"params": {"entry": {"path": "custom.csv"}}}')
+    prepare(config, PROJECT, [file])
+    sidecar.write_text('{"params": {"entry": {"path": "before.csv"}}}')  # what was read is of another file
+    with pytest.raises(AuditError, match=re.escape(line)):
+        prepare(config, PROJECT, [file])
 
 
 def test_all_studies_can_be_left_out():
@@ -66,3 +72,17 @@ def test_all_studies_can_be_left_out():
         config[study][key] = []
     config["ltmia"]["training"] = config["predict"]["cases"] = []
     assert list(prepare(config, PROJECT)[2]) == ["data"]
+
+
+def test_a_ranking_of_other_records_is_not_taken_for_that_of_a_file_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = load("smoke")
+    files = {"records": "gone.parquet", "states": None, "classes": None}
+    config["own"] = {"name": "reviews", "case": None, "predictor": "psmi", **files}
+    prepare(config, PROJECT)  # no ranking is there
+    (sidecar := tmp_path / "results/smoke/provenance/predict_rank_own/reviews.json").parent.mkdir(parents=True)
+    sidecar.write_text('{"inputs": {"gone.parquet": "0"}}')
+    prepare(config, PROJECT)
+    sidecar.write_text('{"inputs": {"other.parquet": "0"}}')
+    with pytest.raises(AuditError, match=r"own/records: there is no file gone\.parquet, and the ranking reviews is of"):
+        prepare(config, PROJECT)

@@ -54,6 +54,12 @@ def test_downloads_are_counted_by_kind(plan):
     assert "downloads" not in plan(missing=[])[0]
 
 
+def test_a_run_that_would_not_start_says_so_first(plan):
+    text, _ = plan(missing=["there is no file a.csv"])
+    assert text.split("\n\n")[1].startswith("A RUN WOULD NOT START: see below the table.\n")
+    assert "NOT START" not in plan(missing=[])[0]
+
+
 def test_a_time_that_no_job_of_its_size_was_measured_for_says_so_beside_it(plan):
     text, _ = plan(missing=[])
     assert "extrapolated" not in text

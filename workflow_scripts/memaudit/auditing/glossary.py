@@ -13,7 +13,7 @@ TERMS: Mapping[str, tuple[str, str]] = {
     ),
     "member": (
         "Member, non-member",
-        "A record that is in the context; a record that is not.",
+        "A member is a record that is in the context, a non-member one that is not.",
     ),
     "shadow": (
         "Shadow context",

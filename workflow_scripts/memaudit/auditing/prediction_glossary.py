@@ -11,7 +11,8 @@ KEPT = (
 OWN: Mapping[str, tuple[str, str]] = {
     "member": (
         "Member, non-member",
-        "A record that is in the model's data: it was trained on it, or has it in its context; a record that is not.",
+        "A member is a record that is in the model's data: it was trained on it, or has it in its context. A "
+        "non-member is one that is not.",
     ),
     "accusation": (
         "Accusation",

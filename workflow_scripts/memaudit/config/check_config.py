@@ -75,7 +75,8 @@ def _explain(fault: dict[str, Any]) -> str:
         return f"{where}: unknown key{_beside(fault) or hint(fault['loc'][-1], known)}"
     if fault["type"] == "missing":
         return f"{where}: missing; see config/README.md"
-    if _is_section(fault) and fault["input"] is None:
+    empty = fault["input"] is None and (_is_section(fault) or fault["type"].startswith("model_"))
+    if empty:
         return f"{where}: is empty; indent what belongs to it, by two blanks more than its name"
     if len(fault["loc"]) == 2 and _is_section(fault) and fault["loc"][1] in _keys(CATALOGUED[fault["loc"][0]]):
         return f"{where}: is a key of an entry of `{fault['loc'][0]}`; indent it below the entry's name"

@@ -86,7 +86,8 @@ def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
     if lira.split not in shared.data.splits:
         yield f"lira/split: unknown split {lira.split!r}{hint(lira.split, list(shared.data.splits))}"
     if max(lira.sizes) != lira.models:
-        yield f"lira/sizes: must end with lira/models = {lira.models}, not with {max(lira.sizes)}"
+        ends = f"lira/models = {lira.models}, not with {max(lira.sizes)}"
+        yield f"lira/sizes: must end with {ends}; set lira/sizes beside lira/models"
     if lira.sizes != sorted(set(lira.sizes)):
         yield "lira/sizes: must increase, without repeats"
     if lira.oracle_models and lira.oracle_models not in lira.sizes:

@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,11 +15,13 @@ from memaudit.common.time_left import between, seconds_left
 # its line ("died with <Signals.SIGKILL: 9>") is another one.
 ECHO = re.compile(
     r"RuleException:\nCalledProcessError in file .*returned non-zero exit status \d+\.$"
+    r"|RuleException:\nCalledProcessError in file .*died with <Signals\.SIGINT: 2>\.$"  # Ctrl-C
     r"|Exiting because a job execution failed\. Look (above|below) for error messages$"
     r"|WorkflowError:\nAt least one job did not complete successfully\.$"
     r"|Shutting down, this might take some time\.$",
     re.DOTALL,
 )
+INTERRUPTED = threading.Event()  # set when Ctrl-C ends the run
 
 
 class Progress(logging.Handler):
@@ -47,7 +50,8 @@ class Progress(logging.Handler):
             done = f"{self._jobs - len(left)} of {self._jobs} jobs done"
             time_left = f", {self._time(sum(left))} left" if self._timed else ""
             self._tell(f"memaudit: {done}{time_left}; {name} starts")
-        elif event == "job_error":
+        # Jobs that Ctrl-C has ended are failed ones to Snakemake.
+        elif event == "job_error" and not INTERRUPTED.is_set():
             self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(map(_from_caller, record.log))}")
 
     def _time(self, left: float) -> str:

@@ -14,7 +14,7 @@ from memaudit.workflow.sidecar import read_all
 
 ENDS = ("figures", "tables", "report", "config.yaml")
 PAGE = "/report/index.html"
-PRIVATE = ("audit", "release")  # results that rest on a private table, so they are never archived
+PRIVATE = ("audit", "release", "own")  # results that rest on a private table, so they are never archived
 NO_SIDECAR = ("plan", "costs", "provenance", "archive", "release_plan", "data_make_key")  # rules that leave none
 Remedy = Callable[[str], str]
 Makers = Mapping[str, list[tuple[str, Mapping[str, Any]]]]

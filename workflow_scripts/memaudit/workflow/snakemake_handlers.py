@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import FrameType
@@ -17,14 +16,12 @@ from memaudit.workflow import housekeeping
 from memaudit.workflow.cluster_limits import partition_faults, typical_job
 from memaudit.workflow.digest import rule_of
 from memaudit.workflow.job_costs import seconds_of
-from memaudit.workflow.job_progress import Brief, Progress, WithoutEcho
+from memaudit.workflow.job_progress import INTERRUPTED, Brief, Progress, WithoutEcho
 from memaudit.workflow.job_sizes import Workload
 from memaudit.workflow.partial_request import remove_partial, write_request
 from memaudit.workflow.provenance import check_computed
 from memaudit.workflow.run_config import RunConfig, read_facts
 from memaudit.workflow.view_files import Views
-
-INTERRUPTED = threading.Event()
 
 
 def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:

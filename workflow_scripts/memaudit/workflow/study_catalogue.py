@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json
 from memaudit.config.key_places import place
 from memaudit.workflow.foreseen_faults import missing_inputs, model_faults
 from memaudit.workflow.job_sizes import Workload
@@ -41,7 +42,7 @@ def prepare(
     views = read_views(run, studies)
     workload = Workload(run, studies, views)
     faults = [fault for study in studies.values() if study.present for fault in study.faults()]
-    faults += [*model_faults(run, workload.model_uses()), *_absent_tables(workload, files)]
+    faults += [*model_faults(run, workload.model_uses()), *_absent_tables(workload, files), *_absent_own(run, files)]
     if faults := list(dict.fromkeys(faults)):
         raise AuditError(f"config: {'; '.join(faults)}")
     return run, studies, views, workload
@@ -52,5 +53,26 @@ def _absent_tables(workload: Workload, files: Sequence[str | Path]) -> Iterator[
     absent = {name: line for (rule, name), line in missing_inputs(workload.run).items() if rule == FETCH_TABLE}
     used = workload.sizes().get(FETCH_TABLE, {}) if absent else ()  # most readings of the workflow need no sizes
     for name, line in absent.items():
-        if name in used and not Path(f"{workload.run.folder}/data/{name}/raw.json").exists():
+        if name in used and not _was_read(workload.run, name):
             yield line + place(["datasets", name, "path"], files)
+
+
+def _absent_own(run: RunConfig, files: Sequence[str | Path]) -> Iterator[str]:
+    """Files of own records that are not there, where the ranking is of others: to Snakemake it would be up to date."""
+    own = run.config["own"]
+    sidecar = Path(run.folder, "provenance/predict_rank_own", f"{own['name']}.json") if own else None
+    if sidecar is None or not sidecar.exists():
+        return
+    for key in ("records", "states"):
+        path = own[key] and run.named(own[key])
+        if path and not Path(path).exists() and path not in read_json(sidecar)["inputs"]:
+            why = f"there is no file {own[key]}, and the ranking {own['name']} is of another"
+            yield f"own/{key}: {why}; put the file there" + place(["own", key], files)
+
+
+def _was_read(run: RunConfig, name: str) -> bool:
+    """Whether the run has read a local table from the file that the config names."""
+    sidecar = Path(run.folder, "provenance", FETCH_TABLE, f"{name}.json")
+    if sidecar.exists():
+        return run.config["datasets"][name]["path"] in read_json(sidecar)["params"]["entry"].values()
+    return Path(run.folder, "data", name, "raw.json").exists()

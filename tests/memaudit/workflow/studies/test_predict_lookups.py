@@ -241,6 +241,9 @@ def test_a_ranking_of_own_records_has_the_users_files(predict, tmp_path):
     predict.own |= {"classes": ["a", "b"], "scoring": {"directions": 7}}
     assert predict.own_name == "mine"
     assert predict.own_target(None)[1] == "<results>/own/mine/risk.csv"
+    with pytest.raises(AuditError, match=r"own/records: there is no file .*records\.parquet; put the file there"):
+        predict.own_file("records")(None)
+    (tmp_path / "records.parquet").touch()
     assert predict.own_file("records")(None) == "records.parquet"
     assert predict.own_file("states")(None) == []
     assert predict.own_recommendation(None) == "<results>/scores/predict/mlp/recommended.json"

@@ -168,8 +168,20 @@ class Predict(Study):
         return [f"<results>/own/{self.own['name']}/risk.{kind}" for kind in ("parquet", "csv", "md")]
 
     def own_file(self, key: str) -> Callable:
-        """An input function: a file of the user's; [] where the section names none."""
-        return lambda wildcards: self.run.named(self.own[key]) if self.own[key] else []
+        """An input function: a file of the user's; [] where the section names none.
+
+        It raises AuditError for a file that is not there; where there is a ranking Snakemake passes over it.
+        """
+
+        def file(wildcards) -> str | list[str]:
+            if not self.own[key]:
+                return []
+            path = self.run.named(self.own[key])
+            if not Path(path).exists():
+                raise AuditError(f"own/{key}: there is no file {self.own[key]}; put the file there")
+            return path
+
+        return file
 
     def own_recommendation(self, wildcards) -> str:
         """The recommended threshold, as measured in the setting that the user's models are like; or the shipped one."""
