@@ -133,7 +133,7 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,randomise_membership,{"models": 256$(,) "records": 1000$(,) "draws": 999$(,) "plain_draws": 20})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 
-gpu: .venv ## measure a GPU (45 minutes at most; goes on where it ended) for docs/performance.md; PARAMS='{"force": true}' anew
+gpu: .venv ## measure a GPU (40 minutes at most; goes on where it ended) for docs/performance.md; PARAMS='{"force": true}' anew
 	@$(BIN)/python workflow_scripts/bench/measure_gpu.py --output $(or $(OUT),results/bench) --params '$(or $(PARAMS),{})'; code=$$?; \
 	if ls results/bench/gpu_*.json >/dev/null 2>&1; then $(BIN)/python -m memaudit.report.docs_pages || exit; fi; exit $$code
 

@@ -1,4 +1,4 @@
-"""Measure what the workflow does on a GPU, most valuable first, in at most 45 minutes on an H200.
+"""Measure what the workflow does on a GPU, most valuable first, in at most 40 minutes on an H200.
 
 python workflow_scripts/bench/measure_gpu.py --output results/bench --params '{"parts": ["equality", "rates"]}'
 

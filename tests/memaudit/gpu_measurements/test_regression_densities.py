@@ -13,7 +13,7 @@ SETUP = Setup("cpu", True, 60.0, machine={"peak_tflops": None, "matmul_tflops": 
 
 
 @pytest.mark.parametrize("network", regression_densities.NETWORKS)
-def test_densities_take_longer_than_the_forward_pass_and_count_all_records(network):
+def test_a_rate_counts_all_records(network):
     found = regression_densities.densities(network, "fp32", SMALLEST, SETUP)
     assert found["records_per_second"] == pytest.approx(SMALLEST["rows"] / found["seconds"])
     assert found["forward_seconds"] > 0

@@ -42,4 +42,4 @@ def headline(measured: list[dict[str, Any]]) -> str:
     return "; ".join(f"{one['name']} {one['seconds_per_redraw']:.3g} s a redraw" for one in measured)
 
 
-PART = Part("nulls", 150, cases, headline)
+PART = Part("nulls", 120, cases, headline)

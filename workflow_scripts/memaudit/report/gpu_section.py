@@ -8,7 +8,7 @@ from memaudit.plotting.result_tables import MISSING, cell, markdown
 Record = Mapping[str, Any]
 
 NONE = """\
-No GPU has been measured yet. Where one is, `make gpu` measures it in at most 45 minutes and writes its numbers here:
+No GPU has been measured yet. Where one is, `make gpu` measures it in at most 40 minutes and writes its numbers here:
 equality with the CPU, rates of shadow grids, the time of a grid of 4,096 models, densities of regressions,
 randomisation nulls, compilation, fine-tuning, features of tokens, and the training of LT-MIA's classifier."""
 HEAD = """\

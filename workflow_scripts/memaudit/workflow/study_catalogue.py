@@ -74,5 +74,5 @@ def _was_read(run: RunConfig, name: str) -> bool:
     """Whether the run has read a local table from the file that the config names."""
     sidecar = Path(run.folder, "provenance", FETCH_TABLE, f"{name}.json")
     if sidecar.exists():
-        return run.config["datasets"][name]["path"] in read_json(sidecar)["params"]["entry"].values()
+        return run.config["datasets"][name]["path"] == read_json(sidecar)["params"]["entry"]["path"]
     return Path(run.folder, "data", name, "raw.json").exists()
