@@ -9,7 +9,7 @@ from memaudit.statistics.verdict_gates import condition_limit, gate_text
 from memaudit.statistics.verdicts import verdicts
 
 BASE = {"id": "x", "paper": "p", "place": "Table 2", "text": "t", "study": "tabpate"}
-ABOVE = {"relation": "greater", "left": {"metric": "accuracy"}, "right": {"value": 0.5}}
+ABOVE = {"relation": "greater", "left": {"metric": "tpr"}, "right": {"value": 0.5}}
 BOUND = {"relation": "at_most", "left": {"metric": "bound", "where": {"arm": "private"}}, "right": {"value": 1.0}}
 GATE = "decided by results that are left out ({}): another run"
 
@@ -28,16 +28,16 @@ def judged(one, *rows):
 
 
 def test_a_constant_student_without_which_there_is_nothing_to_judge():
-    found = judged(claim(**ABOVE), row("accuracy", 0.8), row("constant students", 1))
+    found = judged(claim(**ABOVE), row("tpr", 0.8), row("constant students", 1))
     assert found["verdict"] == "not testable at this scale"
-    assert GATE.format("a constant student") in found["reason"]
+    assert GATE.format("an attack on a constant student") in found["reason"]
 
 
 def test_a_constant_student_that_leaves_a_list_incomplete_and_an_arm_that_no_run_has():
-    left = {"metric": "accuracy", "where": {"arm": ["private", "other"]}}
-    rows = row("accuracy", 0.8), row("accuracy", 0.8, arm="other")
+    left = {"metric": "tpr", "where": {"arm": ["private", "other"]}}
+    rows = row("tpr", 0.8), row("tpr", 0.8, arm="other")
     found = judged(claim(**ABOVE | {"left": left}), *rows, row("constant students", 1, arm="other"))
-    assert GATE.format("a constant student") in found["reason"]
+    assert GATE.format("an attack on a constant student") in found["reason"]
     absent = judged(claim(**ABOVE | {"left": left}), rows[0])
     assert "no results with arm" in absent["reason"]
     assert "another run" not in absent["reason"]
@@ -45,16 +45,16 @@ def test_a_constant_student_that_leaves_a_list_incomplete_and_an_arm_that_no_run
 
 def test_a_condition_at_chance():
     one = claim(**ABOVE, provided={"metric": "auc"})
-    found = judged(one, row("accuracy", 0.8), row("auc", 0.505))
+    found = judged(one, row("tpr", 0.8), row("auc", 0.505))
     assert found["verdict"] == "not testable at this scale"
     assert GATE.format("a condition at chance") in found["reason"]
-    assert "another run" not in judged(one, row("accuracy", 0.8))["reason"], "no run says whether it is above chance"
-    assert "another run" not in judged(one, row("accuracy", 0.8), row("auc", 0.6))["reason"]
+    assert "another run" not in judged(one, row("tpr", 0.8))["reason"], "no run says whether it is above chance"
+    assert "another run" not in judged(one, row("tpr", 0.8), row("auc", 0.6))["reason"]
 
 
 def test_a_condition_that_could_be_at_chance_in_another_run_counts_in_the_limit():
     one, near = claim(**ABOVE, provided={"metric": "auc"}), row("auc", 0.512)
-    stated = judged(one, row("accuracy", 0.8), near)["reason"]
+    stated = judged(one, row("tpr", 0.8), near)["reason"]
     assert "could change this verdict: probability up to" in stated
     runs = 0.512 + 0.01 / 1.96 * np.sqrt(2) * np.random.default_rng(0).normal(size=20000)
     limit = condition_limit(one, tidy.expand(tidy.frame([near])))
@@ -70,11 +70,11 @@ def test_a_positive_control_that_finds_nothing():
 
 def test_gates_that_decide_only_together_are_named_so():
     both = claim(**ABOVE, provided={"metric": "auc"})
-    found = judged(both, row("accuracy", 0.8), row("constant students", 1), row("auc", 0.505))
+    found = judged(both, row("tpr", 0.8), row("constant students", 1), row("auc", 0.505))
     assert GATE.format("several conditions together") in found["reason"]
     assert "(a or b)" in gate_text(["a", "b", "several conditions together"])
 
 
 def test_a_verdict_that_is_the_same_with_what_is_left_out_is_not_decided_by_it():
-    rows = row("accuracy", 0.8), row("accuracy", 0.9, dataset="iris"), row("constant students", 1, dataset="iris")
+    rows = row("tpr", 0.8), row("tpr", 0.9, dataset="iris"), row("constant students", 1, dataset="iris")
     assert "another run" not in judged(claim(**ABOVE), *rows)["reason"]

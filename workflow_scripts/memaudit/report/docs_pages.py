@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from matplotlib.figure import Figure
 
 from memaudit.common.checksums import sha256
 from memaudit.common.compared_arms import compared_arms
@@ -30,6 +31,7 @@ from memaudit.report import (
     private_gain_tables,
     published_runs,
     release_audit_tables,
+    run_figures,
     tuned_settings_tables,
 )
 from memaudit.report.published_runs import Published
@@ -37,7 +39,7 @@ from memaudit.templating.page_templates import render
 
 TEMPLATES = PROJECT / "docs/templates"
 BENCHES = PROJECT / "results/bench"
-# Each figure, the JSON that it shows, and what draws it.
+# Each figure of a bench, the JSON that it shows, and what draws it.
 FIGURES = {
     "performance_scaling.svg": ("scale_engine.json", scaling),
     "private_gain.svg": ("private_gain.json", private_gain_tables.figure),
@@ -51,7 +53,8 @@ def results(published: Published, others: Mapping[str, Published] | None = None)
 
 def results_of(published: Published, default: Published) -> str:
     """Markdown of another published run; default: the default run, whose code is the present one."""
-    return render("results-run.md", published_runs.other_run(published, default), TEMPLATES)
+    figure = run_figures.of_page(published["run"])
+    return render("results-run.md", published_runs.other_run(published, default) | {"figure": figure}, TEMPLATES)
 
 
 def performance(benches: Mapping[str, Mapping[str, Any]]) -> str:
@@ -106,10 +109,15 @@ def coverage_of_papers(entries: paper_coverage_tables.Entries, titles: Mapping[s
 def draw(folder: Path = PROJECT / "docs") -> None:
     """Draw the figures. Their metadata hold the digest of their numbers: files may differ between computers."""
     for name, (source, drawn) in FIGURES.items():
-        with replacing(folder / name) as temporary:
-            digest = f"sha256 of {source}: {sha256(BENCHES / source)}"
-            metadata = figure_style.METADATA["svg"] | {"Description": digest}
-            drawn(read_json(BENCHES / source)).savefig(temporary, format="svg", metadata=metadata)
+        _save(drawn(read_json(BENCHES / source)), folder / name, BENCHES / source)
+    for run, path in run_figures.runs().items():
+        _save(run_figures.draw(run), folder / f"results/{run}.svg", path)
+
+
+def _save(figure: Figure, path: Path, source: Path) -> None:
+    with replacing(path) as temporary:
+        metadata = figure_style.METADATA["svg"] | {"Description": f"sha256 of {source.name}: {sha256(source)}"}
+        figure.savefig(temporary, format="svg", metadata=metadata)
 
 
 def pages() -> dict[Path, str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from memaudit.common import tidy
-from memaudit.common.constant_students import rests_on_constant
+from memaudit.common.constant_students import vacuous
 from memaudit.statistics.claims import Claim, Constant, Number
 from memaudit.statistics.row_selection import POSITION, Scalar, Selection, select
 from memaudit.statistics.verdict_stability import outcome_chances
@@ -86,10 +86,10 @@ def absent(claim: Claim, table: pd.DataFrame) -> dict[str, list[Scalar]]:
 def judged_rows(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
     """Rows of the claim's study that are large enough, and for which what the claim supposes is given.
 
-    Rows of constant students are not judged: they agree and fail by construction.
+    What attacks find on constant students is not judged: no record changes their answers. Their utility is.
     """
     rows = table[table["study"] == claim.study]
-    rows = rows[~rests_on_constant(rows)]
+    rows = rows[~vacuous(rows)]
     for key, least in claim.needs.items():
         rows = rows[~(sizes(rows, key) < least)]
     if claim.by and claim.by in rows:

@@ -1,7 +1,7 @@
 """Gates of a claim: what decides, before any comparison, whether its results are judged at all.
 
-A student that is constant, what the claim supposes being at chance, and a positive control that finds nothing leave
-results out. Where the noise has no seed, another run can leave out others.
+An attacked student that is constant, what the claim supposes being at chance, and a positive control that finds nothing
+leave results out. Where the noise has no seed, another run can leave out others.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit.common.constant_students import CONSTANT, rests_on_constant
+from memaudit.common.constant_students import CONSTANT, vacuous
 from memaudit.statistics.claim_comparisons import by_chance, supposed
 from memaudit.statistics.claims import Claim
 from memaudit.statistics.verdict_stability import outcome_chances
@@ -27,8 +27,8 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
     """
     lifted: dict[str, tuple[dict[str, Any], pd.DataFrame]] = {}
     whole = table[table["metric"] != CONSTANT]
-    if rests_on_constant(table).any():
-        lifted["a constant student"] = {}, whole
+    if vacuous(table).any():
+        lifted["an attack on a constant student"] = {}, whole
     if all(map(len, supposed(claim, table))) and len(by_chance(claim, table)):
         lifted["a condition at chance"] = {"provided": [], "by": None}, table
     if claim.control:

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import binom
 
 from memaudit.common import tidy
-from memaudit.common.constant_students import rests_on_constant
+from memaudit.common.constant_students import vacuous
 from memaudit.statistics.claim_comparisons import (
     Comparison,
     absent,
@@ -47,8 +47,8 @@ def verdicts(claims: list[Claim], results: pd.DataFrame) -> pd.DataFrame:
     "reproduced": the relation holds, and the results of each number that the claim tests are within its tolerance;
     "direction only": the relation holds, but a number has no result within its tolerance, or the interval cannot tell;
     "not reproduced": so many comparisons show the opposite that the claim's share of them cannot hold;
-    "not testable at this scale": no rows, none large enough, none for a part of what the sentence is about, students
-    that are constant, or intervals that cannot tell, with the size that would;
+    "not testable at this scale": no rows, none large enough, none for a part of what the sentence is about, attacks on
+    students that are constant, or intervals that cannot tell, with the size that would;
     "identity": it holds by construction, and no more than the tolerated share of comparisons shows the opposite.
     """
     table = tidy.expand(results)
@@ -287,7 +287,7 @@ def _missing(claim: Claim, table: pd.DataFrame) -> str:
 def _constant(claim: Claim, found: pd.DataFrame) -> str:
     """Setting of a constant student on one of the claim's sides, empty if there is none."""
     sides = [side for side in (claim.left, claim.right) if isinstance(side, Selection)]
-    constant = pd.concat([select(found[rests_on_constant(found)], side, claim.where) for side in sides])
+    constant = pd.concat([select(found[vacuous(found)], side, claim.where) for side in sides])
     keys = [key for key in ("dataset", "arm", "epsilon") if len(constant)]
     return ", ".join(f"{key}={constant.iloc[0][key]}" for key in keys)
 
