@@ -16,6 +16,7 @@ from memaudit.workflow.job import Paths
 
 SUITE = {"plain": "baseline", "first": "positional shuffling", "true_2": "skew true target", "three": "skew incorrect"}
 QUERIES, CONTEXT, SPLITS, EPOCHS = 16, 6, 5, [1, 10]
+WEIGHTS = 1000  # that learn, in every condition
 PAIR = [*range(QUERIES), *range(QUERIES), *[-1] * CONTEXT]
 ROLES = ["query"] * QUERIES + ["nonmember"] * QUERIES + ["context"] * CONTEXT
 TASKS = {"wine": ("classification", 3, 3, 3), "prices": ("regression", 0, 40, 250)}
@@ -98,6 +99,7 @@ def tuned(base, planted, rng):
             "split": base.split, "epoch": EPOCHS, "stage": [0, *EPOCHS], "id": base.id, "role": base.role,
             "manipulation": list(SUITE), "dataset": ("target", [base.dataset] * len(ROLES)),
         },
+        {"trainable": WEIGHTS},
     )  # fmt: skip
     # The order of the targets may differ from the base's.
     return grid.isel(target=rng.permutation(len(ROLES)))
@@ -155,7 +157,7 @@ def planted_grids():
     conditions |= {("diverged", dataset): without_end(conditions["diverged", dataset]) for dataset in TASKS}
     conditions |= {("others", dataset): without_members(conditions["others", dataset]) for dataset in TASKS}
     both = [tuned(bases[dataset, "normal"], PLANTED["memorizer"], rng) for dataset in TASKS]
-    return bases, conditions, xr.concat(both, "target", data_vars="minimal", combine_attrs="drop")
+    return bases, conditions, xr.concat(both, "target", data_vars="minimal", combine_attrs="override")
 
 
 def judged_tasks(folder):

@@ -42,6 +42,7 @@ def main(job):
             reference = _reference(references, dataset, condition["labels"], name)
             keys = {"dataset": dataset, "arm": name, **setting_summaries.describe(condition)}
             keys |= probe_results.table_facts(reference, condition["queries"])
+            keys["trained_weights"] = tuned.attrs["trainable"]
             own = tuned.isel(target=tuned.dataset.values == dataset)
             judged = list(_judged(own, reference, condition["placebo"], job))
             facts += [keys | of_run for of_run, *_ in judged]

@@ -33,6 +33,21 @@ def test_conditions_of_an_axis_differ_in_the_dose_alone(doses, fault):
 
 
 @pytest.mark.parametrize(
+    ("last", "fault"),
+    [
+        ({"adapter": {"rank": 8, "alpha": 16.0}}, ""),
+        ({"adapter": {"rank": 1, "alpha": 2.0}}, "iclmem/doses/trained_weights: two arms have the same adapter"),
+        ({"queries": 25}, "usual and last differ in queries, too; let them differ in adapter alone"),
+    ],
+)
+def test_conditions_differ_in_the_weights_that_learn_by_their_adapters(last, fault):
+    arms = {"small": {"adapter": {"rank": 1, "alpha": 2.0}}, "last": last}
+    arms = {name: {"learning_rate": 1e-3} | about for name, about in arms.items()}
+    found = of_arms({"trained_weights": ["usual", "small", "last"]}, **arms)
+    assert found == "" if not fault else fault in found
+
+
+@pytest.mark.parametrize(
     ("changes", "fault"),
     [
         ({"against": "usua"}, "iclmem/arms/defended/against: usua is no other arm"),

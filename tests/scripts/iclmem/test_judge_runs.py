@@ -10,6 +10,7 @@ from planted_probes import (
     SPLITS,
     SUITE,
     TASKS,
+    WEIGHTS,
     condition,
     in_shards,
     judge,
@@ -32,6 +33,7 @@ def test_every_run_has_a_line_and_every_setting_its_results(judged):
     runs = read_table(tasks["wine"]["runs"])
     assert len(runs) == len(PLANTED) * SPLITS * len(EPOCHS)
     assert not runs.duplicated(["dataset", "arm", "split", "epoch"]).any()
+    assert set(runs["trained_weights"]) == {WEIGHTS}
     joint = read_table(tasks["joint"]["runs"])
     assert joint.groupby("dataset").size().to_dict() == {name: SPLITS * len(EPOCHS) for name in TASKS}
     assert set(joint["regime"]) == {"joint fixed"}

@@ -10,24 +10,25 @@ if TYPE_CHECKING:
 
 DEFENCES = ("adapter", "private", "label_smoothing")
 # What a comparison leaves out: arms are compared on the tables and at the last epoch that they share.
+SETTINGS = {"trained_weights": "adapter"}  # of an axis that is named otherwise
 ASIDE = {"datasets", "epochs", "against", "control", "splits_per_job"}
 
 
 def dose_faults(study: "Iclmem") -> Iterator[str]:
     """Faults of `doses`, each naming its key path: unknown arms, and arms that differ in more than the dose."""
     for axis, arms in study.doses.items():
-        where = f"iclmem/doses/{axis}"
+        where, setting = f"iclmem/doses/{axis}", SETTINGS.get(axis, axis)
         missing = [arm for arm in arms if arm not in study.arms]
         yield from (f"{where}: unknown arm {arm!r}{hint(arm, list(study.arms))}" for arm in missing)
         if missing:
             continue
         first, *others = arms
         for other in others:
-            if also := ", ".join(sorted(_different(study, first, other) - {axis})):
-                yield f"{where}: {first} and {other} differ in {also}, too; let them differ in {axis} alone"
-        doses = [_settings(study, arm)[axis] for arm in arms]
+            if also := ", ".join(sorted(_different(study, first, other) - {setting})):
+                yield f"{where}: {first} and {other} differ in {also}, too; let them differ in {setting} alone"
+        doses = [str(_settings(study, arm)[setting]) for arm in arms]
         if len(set(doses)) < len(doses):
-            yield f"{where}: two arms have the same {axis}; name arms that differ in it"
+            yield f"{where}: two arms have the same {setting}; name arms that differ in it"
         yield from _shared_faults(study, where, arms)
 
 

@@ -18,6 +18,7 @@ TAKEN = ("reference", "runs", "null")  # inputs beside those of the arms
 # Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
 RESERVED = {"get", "items", "keys", *dir(list)}
 BASELINE = "baseline"
+Axis = Literal["copies", "learning_rate", "queries", "trained_weights"]
 DOSES = 3  # probed epochs of a condition, or conditions of an axis, that make a dose-response
 PLANTED = ("canaries", "shuffled_all")  # labels that are not those of the records
 Factor = Annotated[int, Field(ge=2)]
@@ -156,8 +157,10 @@ class Iclmem(Section):
     bins: Annotated[int, Field(ge=2)] = Field(description="bins of the histograms of dS")
     rules: dict[Name, Rule] = Field(min_length=1, description="rules for outcomes; the first is the study's")
     arms: dict[Name, Arm] = Field(min_length=1, description="ways to fine-tune")
-    doses: dict[Literal["copies", "learning_rate", "queries"], Annotated[list[Name], Field(min_length=DOSES)]] = Field(
-        {}, description="axes of the dose-response beside epochs: arms that differ in this setting alone"
+    doses: dict[Axis, Annotated[list[Name], Field(min_length=DOSES)]] = Field(
+        {},
+        description="axes of the dose-response beside epochs: arms that differ in this setting alone; for"
+        " trained_weights, the number of weights that learn, in `adapter`",
     )
     ground_truth: GroundTruth | None = Field(None, description="who is memorized, by shadow models; null: not measured")
     manipulations: list[Manipulation] = Field(min_length=1, description="changes of the contexts that probes ask")

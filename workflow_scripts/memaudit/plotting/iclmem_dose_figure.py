@@ -20,6 +20,7 @@ AXES = {
     "learning_rate": "learning rate",
     "queries": "queries Q of a step",
     "copies": "copies of a member in a step",
+    "trained_weights": "weights that learn",
 }
 
 

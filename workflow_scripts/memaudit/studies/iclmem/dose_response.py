@@ -1,9 +1,10 @@
 """Dose-response of fine-tuning: which signal tells members at which dose.
 
 An axis is a setting that alone differs: the epochs on the same pairs of context and queries within one condition, or
-the learning rate, the number of queries or the copies of the probed members over several conditions. It is judged over
-all of its doses and signals together. Where the largest dose is seen by one signal and missed by another, the second
-one is blind to what the model has memorized, and its null at smaller doses says nothing.
+the learning rate, the number of queries, the copies of the probed members or the number of weights that learn over
+several conditions. It is judged over all of its doses and signals together. Where the largest dose is seen by one
+signal and missed by another, the second one is blind to what the model has memorized, and its null at smaller doses
+says nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
