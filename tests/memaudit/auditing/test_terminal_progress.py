@@ -7,7 +7,7 @@ import sys
 import pytest
 from conftest import PROJECT
 
-from memaudit.auditing.terminal_progress import STEPS, WORKING, Display, step
+from memaudit.auditing.terminal_progress import STEPS, UNCHANGED, WORKING, Display, step
 from memaudit.common.time_left import SPREAD
 
 LINE = "memaudit: {done} of 11 jobs done, less than a minute left; {rule} table main 0 starts"
@@ -107,6 +107,18 @@ def test_the_time_left_grows_while_nothing_gets_done_and_never_runs_out():
     assert at(display, clock, 300, 5) > before > 0
     display.starts("predictions", 15, last=True)
     assert display.left() == 15
+
+
+def test_an_audit_without_a_job_says_so_and_a_failed_one_does_not(capsys):
+    with Display({"quick": 40, "full": 100}):
+        pass
+    assert capsys.readouterr().out == f"memaudit: {UNCHANGED}\n"
+    with Display({"quick": 40}) as display:
+        shown(display, "audit_rate_records")
+    assert UNCHANGED not in capsys.readouterr().out
+    with pytest.raises(ValueError, match="failed"), Display({"quick": 40}):
+        raise ValueError("failed")
+    assert UNCHANGED not in capsys.readouterr().out
 
 
 def test_a_terminal_has_one_bar_without_names_of_rules(monkeypatch):

@@ -17,6 +17,7 @@ SAID = "memaudit: "
 COUNTS = re.compile(rf"{SAID}(\d+) of (\d+) jobs done.*; (\w+)(?: .*)? starts$")
 FAILED = re.compile(rf"{SAID}\w+ has failed; see ")
 WORKING = "working"
+UNCHANGED = "nothing has changed since the last run, so that nothing was computed"
 # What the jobs of a rule do, by the start of its name; the first that fits.
 STEPS = {
     "models_": "preparing the model",
@@ -60,6 +61,7 @@ class Display:
         self._stage, self._began, self._shown = next(iter(self._expected)), clock(), ""
         self._started, self._done = self._began, 0.0  # of the audit; share of the stage's jobs
         self._stack, self._bar, self._task, self._output = ExitStack(), None, None, None
+        self._idle = True  # no job has started
 
     def __enter__(self) -> Self:
         if sys.stdout.isatty():
@@ -72,6 +74,8 @@ class Display:
 
     def __exit__(self, *error: Any) -> None:
         self._stack.close()
+        if self._idle and not any(error):
+            print(f"{SAID}{UNCHANGED}", flush=True)
 
     def starts(self, stage: str, expected: float | None = None, last: bool = False) -> None:
         """A stage begins; expected: seconds that it takes, where they are known better by now; last: none follows."""
@@ -103,6 +107,7 @@ class Display:
         if not (found := COUNTS.match(text)):
             print(text, flush=True)
             return True
+        self._idle = False
         done, jobs, rule = found.groups()
         self._done = self._share_done(int(done), int(jobs), rule)
         self._at(int(done), int(jobs), step(rule))
