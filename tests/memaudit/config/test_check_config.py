@@ -80,6 +80,19 @@ def test_all_faults_are_named_at_once(config):
         checked(config)
 
 
+def test_an_unknown_key_hides_no_other_fault(config):
+    config["lira"] |= {"modls": 1, "datasets": ["wien"]}
+    config["datasets"]["mine"] = {key: value for key, value in TABLE.items() if key != "path"} | {"pth": "a.csv"}
+    with pytest.raises(AuditError) as caught:
+        checked(config)
+    faults = str(caught.value)
+    assert "lira/modls: unknown key" in faults
+    assert "lira/datasets: unknown dataset 'wien'; did you mean `wine`?" in faults
+    assert "datasets/mine/pth: unknown key; did you mean `path`?" in faults
+    assert "needs `path`" not in faults, "the key that is spelt wrong"
+    assert config["lira"]["modls"] == 1, "the config stays as it is"
+
+
 def test_the_models_that_the_docs_show_are_entries_of_the_catalogue(config, project):
     text = (project / "docs/models.md").read_text(encoding="utf-8")
     examples = {}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -45,11 +46,28 @@ def checked(config: dict[str, Any], files: Sequence[str | Path] = ()) -> dict[st
     except ValidationError as error:
         found = {_where(fault): _explain(fault) for fault in reversed(error.errors())}
         faults = [fault + place(where.split("/"), files) for where, fault in reversed(found.items())]
+        if all(fault["type"] == "extra_forbidden" for fault in error.errors()):
+            # What a section lacks may be the key that is spelt wrong.
+            misspelt = {where.rpartition("/")[0] for where in found}
+            others = _contradictions(_without_unknown(config, error))
+            faults += _at_their_places(other for other in others if other.partition(": ")[0] not in misspelt)
     else:
         faults = _at_their_places(_contradictions(parsed))
     if faults:
         raise AuditError("; ".join(faults))
     return parsed.model_dump()
+
+
+def _without_unknown(config: dict[str, Any], error: ValidationError) -> Config:
+    """The config without its unknown keys, which are all that is wrong with its shape."""
+    known = deepcopy(config)
+    for *path, key in (fault["loc"] for fault in error.errors()):
+        at: Any = known
+        for part in path:
+            # Pydantic names the branch of a union, too, which is no key.
+            at = at[part] if isinstance(at, list) or part in at else at
+        at.pop(key, None)
+    return Config.model_validate(known)
 
 
 def _at_their_places(faults: Iterable[str]) -> list[str]:
