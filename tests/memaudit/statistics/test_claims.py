@@ -71,6 +71,21 @@ def test_a_control_belongs_to_an_upper_bound():
         Claim.model_validate(BASE | sides)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"relation": "close", "tolerance": 0.1}, "belongs to greater and less"),
+        ({"relation": "greater", "relative": True}, "belongs to greater and less"),
+        ({"relation": "greater", "tolerance": 0.1}, "larger than `tolerance`"),
+    ],
+)
+def test_an_effect_belongs_to_a_sentence_that_something_is_larger(changes, message):
+    sides = {"left": {"metric": "auc"}, "right": {"value": 0.5}, "effect": 0.1}
+    with pytest.raises(ValueError, match=message):
+        Claim.model_validate(BASE | sides | changes)
+    assert Claim.model_validate(BASE | sides | {"relation": "less"}).effect == 0.1
+
+
 def test_what_an_interval_depends_on_follows_from_the_study():
     sides = {"left": {"metric": "auc"}, "right": {"value": 1}}
     assert Claim.model_validate(BASE | sides).resampled == "shadow models and records"

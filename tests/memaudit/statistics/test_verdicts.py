@@ -95,6 +95,37 @@ def test_a_paired_difference_decides_over_overlapping_intervals():
     assert "1 show the opposite" in verdict(paired, *rows, against)["reason"]
 
 
+@pytest.mark.parametrize(
+    ("estimate", "half", "expected"),
+    [
+        (0.05, 0.02, "reproduced"),
+        (0.01, 0.02, "not reproduced"),  # holds chance, and nothing as large as the paper's
+        (0.01, 0.005, "reproduced"),  # smaller than the paper's: its numbers say so
+        (0.02, 0.03, "not testable at this scale"),  # holds both
+        (-0.05, 0.02, "not reproduced"),
+    ],
+)
+@pytest.mark.parametrize("relation", ["greater", "less"])
+def test_an_interval_without_the_effect_that_the_paper_prints_shows_the_opposite(relation, estimate, half, expected):
+    sign = 1 if relation == "greater" else -1
+    one = claim(relation, left={"metric": "gap"}, right={"value": 0}, effect=0.04)
+    assert verdict(one, row("gap", sign * estimate, half))["verdict"] == expected
+
+
+def test_a_sentence_with_an_effect_fails_without_one_and_hardly_ever_with_it():
+    """2,000 studies of standard error 0.01: without an effect, and with one as large as the paper's."""
+    rng, one = np.random.default_rng(0), claim(left={"metric": "gap"}, right={"value": 0}, effect=0.04)
+    shares = {}
+    for truth in (0.0, 0.04):
+        rows = [row("gap", value, 0.0196, fpr=fpr) for fpr, value in enumerate(rng.normal(truth, 0.01, 2000))]
+        outcomes = [found.outcome for found in comparisons(one, tidy.expand(tidy.frame(rows)))]
+        shares[truth] = {name: outcomes.count(name) / len(outcomes) for name in ("holds", "opposite")}
+    assert shares[0.0]["holds"] == pytest.approx(0.025, abs=0.01)
+    assert shares[0.0]["opposite"] > 0.95
+    assert shares[0.04]["opposite"] <= 0.025 + 0.01
+    assert shares[0.04]["holds"] > 0.95
+
+
 def test_too_small_a_scale_or_no_rows_or_no_interval_is_not_testable():
     rows = both(0.5, 0.4, models=64)
     assert verdict(claim(needs={"models": 256}), *rows)["verdict"] == "not testable at this scale"

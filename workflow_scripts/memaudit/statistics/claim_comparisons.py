@@ -236,7 +236,13 @@ def _judge(claim: Claim, setting: str, numbers: str, difference: Value, scale: f
         "close": (-tolerance, tolerance),
     }[claim.relation]
     strict = claim.relation in ("greater", "less")
-    return _placed(setting, numbers, difference, region, strict=strict, shrinks=not _are_points(claim))
+    reach = region if claim.effect is None else _beyond(claim.relation, claim.effect)
+    return _placed(setting, numbers, difference, region, reach, strict=strict, shrinks=not _are_points(claim))
+
+
+def _beyond(relation: str, effect: float) -> tuple[float, float]:
+    """Differences that are at least an effect, in the direction of the relation."""
+    return (effect, np.inf) if relation == "greater" else (-np.inf, -effect)
 
 
 def _placed(
@@ -244,25 +250,30 @@ def _placed(
     numbers: str,
     difference: Value,
     region: tuple[float, float],
+    reach: tuple[float, float] | None = None,
     *,
     strict: bool = False,
     shrinks: bool = True,
 ) -> Comparison:
     """The outcome of an interval: within the region, apart from it, or across one of its ends.
 
-    strict: not on an end; shrinks: the interval does with more data, and is not a margin.
+    reach: where the interval must be apart from instead, a part of the region; strict: not on an end; shrinks: the
+    interval does with more data, and is not a margin.
     """
-    start, end = region
-    within = min(difference.low - start, end - difference.high)
+    start, end = reach or region
+    within = min(difference.low - region[0], region[1] - difference.high)
     apart = max(start - difference.high, difference.low - end)
     if np.isnan(within):
         return Comparison(setting, numbers, "no interval", within)
-    again = outcome_chances(difference.low, difference.high, region)
+    again = (
+        outcome_chances(difference.low, difference.high, region)[0],
+        outcome_chances(difference.low, difference.high, (start, end))[1],
+    )
     if within > 0 or (within == 0 and not strict):
         return Comparison(setting, numbers, "holds", within, again=again)
     if apart > 0:
         return Comparison(setting, numbers, "opposite", within, supports=False, again=again)
-    supports = start <= difference.estimate <= end
+    supports = region[0] <= difference.estimate <= region[1]
     # Within the region both ends must be cleared; outside it, the end that the estimate lies beyond.
     edges = region if supports else (start if difference.estimate < start else end,)
     factor = max(_factor(difference, edge) for edge in edges) if shrinks else np.inf

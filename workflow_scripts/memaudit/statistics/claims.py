@@ -64,6 +64,9 @@ class Claim(Strict):
     the right side (of the first value, along a key). Each value of a list in `left` or `difference` must have results:
     without some of them the relation is not reproduced. Widths and ends of intervals have no interval of their own: the
     tolerance is then the half-width of the interval of their difference.
+    effect: of greater and less, the smallest difference of the sides that the paper prints. An interval that does not
+    reach it shows the opposite: where there is no effect at all, no interval of any width would lie beyond the other
+    side of `tolerance`, so that the sentence could not fail.
     difference: rows of left - right, along a key of its last value - its first (with the key "less"), that decide where
     there are any (paired intervals are narrower).
     share: part of the comparisons that must hold. needs: least values of numeric columns, or of products of them
@@ -89,6 +92,7 @@ class Claim(Strict):
     along: str | None = None
     tolerance: float = Field(0.0, ge=0)
     relative: bool = False
+    effect: float | None = Field(None, gt=0)
     numbers: list[Number] = Field([])
     where: dict[str, Wanted] = Field({})
     needs: dict[str, float] = Field({})
@@ -116,6 +120,10 @@ class Claim(Strict):
             raise ValueError("increases and decreases take `along`, every other relation takes `right`")
         if self.by and not self.provided:
             raise ValueError("`by` says for which values of a key something is `provided`: name that, too")
+        if self.effect is not None and (self.relation not in ("greater", "less") or self.relative):
+            raise ValueError("an `effect` belongs to greater and less, in the unit of the sides")
+        if self.effect is not None and self.effect <= self.tolerance:
+            raise ValueError("an `effect` is larger than `tolerance`, which holds beyond it")
         if self.control and self.relation != "at_most":
             raise ValueError("a `control` belongs to the relation at_most")
         ends = [side.quantity for side in (self.left, self.right or self.left) if isinstance(side, Selection)]
