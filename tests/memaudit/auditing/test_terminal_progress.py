@@ -109,14 +109,18 @@ def test_the_time_left_grows_while_nothing_gets_done_and_never_runs_out():
     assert display.left() == 15
 
 
-def test_an_audit_without_a_job_says_so_and_a_failed_one_does_not(capsys):
-    with Display({"quick": 40, "full": 100}):
-        pass
-    assert capsys.readouterr().out == f"memaudit: {UNCHANGED}\n"
-    with Display({"quick": 40}) as display:
-        shown(display, "audit_rate_records")
-    assert UNCHANGED not in capsys.readouterr().out
-    with pytest.raises(ValueError, match="failed"), Display({"quick": 40}):
+@pytest.mark.parametrize(("idle", "told"), [([True, True], True), ([True, False], False), ([], False)])
+def test_an_audit_that_needed_no_job_says_so(idle, told, capsys):
+    with Display({"quick": 40, "full": 100}) as display:
+        for one in idle:
+            display.ended(one)
+    assert (capsys.readouterr().out == f"memaudit: {UNCHANGED}\n") == told
+
+
+def test_a_failed_audit_does_not(capsys):
+    display = Display({"quick": 40})
+    display.ended(True)
+    with pytest.raises(ValueError, match="failed"), display:
         raise ValueError("failed")
     assert UNCHANGED not in capsys.readouterr().out
 

@@ -81,16 +81,42 @@ def test_all_faults_are_named_at_once(config):
 
 
 def test_an_unknown_key_hides_no_other_fault(config):
+    """A key that is spelt wrong is taken as the one meant, so that nothing seems to be missing that is there."""
     config["lira"] |= {"modls": 1, "datasets": ["wien"]}
-    config["datasets"]["mine"] = {key: value for key, value in TABLE.items() if key != "path"} | {"pth": "a.csv"}
+    config["datasets"]["mine"] = {key: value for key, value in TABLE.items() if key not in ("path", "target")}
+    config["datasets"]["mine"] |= {"pth": "a.csv", "limits": {"tvd": 0.9, "reson": "small"}}
     with pytest.raises(AuditError) as caught:
         checked(config)
     faults = str(caught.value)
-    assert "lira/modls: unknown key" in faults
-    assert "lira/datasets: unknown dataset 'wien'; did you mean `wine`?" in faults
-    assert "datasets/mine/pth: unknown key; did you mean `path`?" in faults
-    assert "needs `path`" not in faults, "the key that is spelt wrong"
+    for fault in (
+        "lira/modls: unknown key",
+        "lira/datasets: unknown dataset 'wien'; did you mean `wine`?",
+        "datasets/mine/pth: unknown key; did you mean `path`?",
+        "datasets/mine/limits/reson: unknown key; did you mean `reason`?",
+        "datasets/mine: a table needs `target`",
+    ):
+        assert fault in faults
+    assert "needs `path`" not in faults
+    assert "say why" not in faults
     assert config["lira"]["modls"] == 1, "the config stays as it is"
+
+
+def test_an_unknown_key_of_one_kind_of_data_is_named():
+    config = load("paper")
+    for name in ("arc_mistral", "ethics_mistral"):  # with choices, and without
+        config["predict"]["settings"][name]["data"]["tokns"] = 83
+    with pytest.raises(AuditError) as caught:
+        checked(config)
+    for name in ("arc_mistral", "ethics_mistral"):
+        assert f"predict/settings/{name}/data/choices/tokns: unknown key" in str(caught.value)
+
+
+def test_an_unknown_key_beside_a_wrong_value_tells_both(config):
+    config["lira"] |= {"nothing_like_it": 1, "models": "many"}
+    with pytest.raises(AuditError) as caught:
+        checked(config)
+    assert "lira/nothing_like_it: unknown key; known: " in str(caught.value)
+    assert "lira/models: must be" in str(caught.value)
 
 
 def test_the_models_that_the_docs_show_are_entries_of_the_catalogue(config, project):

@@ -36,7 +36,8 @@ def test_conditions_of_an_axis_differ_in_the_dose_alone(doses, fault):
     ("last", "fault"),
     [
         ({"adapter": {"rank": 8, "alpha": 16.0}}, ""),
-        ({"adapter": {"rank": 1, "alpha": 2.0}}, "iclmem/doses/trained_weights: two arms have the same adapter"),
+        ({"adapter": {"rank": 1, "alpha": 2.0}}, "iclmem/doses/trained_weights: two arms have the same rank"),
+        ({"adapter": {"rank": 8, "alpha": 2.0}}, "iclmem/doses/trained_weights: adapters differ in alpha / rank"),
         ({"queries": 25}, "usual and last differ in queries, too; let them differ in adapter alone"),
     ],
 )

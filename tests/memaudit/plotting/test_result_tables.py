@@ -90,7 +90,7 @@ def test_results_of_constant_students_are_starred_in_tables_for_readers(tmp_path
     result_tables.write(tidy.expand(tidy.frame(rows)), tmp_path / "table", layout)
     lines = (tmp_path / "table.md").read_text().splitlines()[2:]
     assert [line.count("*") for line in lines[:4]] == [1, 0, 0, 0]
-    assert lines[4:] == ["", "With a star: of constant students, no evidence of leakage (*)."]
+    assert lines[4:] == ["", "With a star: a student is constant, and attacks on it prove nothing (*)."]
     assert "0.5* |" in lines[0]
 
 

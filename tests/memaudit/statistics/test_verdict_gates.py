@@ -11,7 +11,7 @@ from memaudit.statistics.verdicts import verdicts
 BASE = {"id": "x", "paper": "p", "place": "Table 2", "text": "t", "study": "tabpate"}
 ABOVE = {"relation": "greater", "left": {"metric": "tpr"}, "right": {"value": 0.5}}
 BOUND = {"relation": "at_most", "left": {"metric": "bound", "where": {"arm": "private"}}, "right": {"value": 1.0}}
-GATE = "decided by results that are left out ({}): another run"
+GATE = "decided by what another run, with other noise, could have otherwise ({})"
 
 
 def row(metric, estimate, half=0.01, null=0.5, **keys):
@@ -31,6 +31,17 @@ def test_a_constant_student_without_which_there_is_nothing_to_judge():
     found = judged(claim(**ABOVE), row("tpr", 0.8), row("constant students", 1))
     assert found["verdict"] == "not testable at this scale"
     assert GATE.format("an attack on a constant student") in found["reason"]
+
+
+def test_the_utility_of_a_constant_student_decides_in_this_run_alone():
+    """Its rows have intervals of this run's students, of which another run may have others."""
+    left = {"metric": "accuracy", "where": {"arm": "private"}}
+    constant = row("constant students", 1)
+    found = judged(claim(**ABOVE | {"left": left}), row("accuracy", 0.8), constant)
+    assert found["verdict"] == "reproduced"
+    assert GATE.format("a constant student") in found["reason"]
+    other = row("accuracy", 0.9, dataset="iris"), row("accuracy", 0.8), constant
+    assert "another run" not in judged(claim(**ABOVE | {"left": left}), *other)["reason"], "the same without it"
 
 
 def test_a_constant_student_that_leaves_a_list_incomplete_and_an_arm_that_no_run_has():

@@ -38,6 +38,7 @@ from memaudit.common.project_paths import CALLED_FROM
 from memaudit.common.snakemake_command import snakemake_command
 
 LOG = "snakemake.log"
+NOTHING = "Nothing to be done"  # of Snakemake
 COMPUTED = {"quick": "the first numbers", "full": "the whole audit", "predictions": "the audit of predictions"}
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
 # Settings of the config, too.
@@ -296,7 +297,7 @@ def _snakemake(command: list[str], log: Path, lock: int, display: Display) -> tu
 
     Returns its exit code and the last line of a job that tells why it failed.
     """
-    cause = None
+    cause, idle = None, False
     log.unlink(missing_ok=True)  # never write through a link
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     pipes["env"] = os.environ | {CALLED_FROM: os.getcwd()}
@@ -307,6 +308,8 @@ def _snakemake(command: list[str], log: Path, lock: int, display: Display) -> tu
     ):
         for line in running.stdout:
             kept.write(line)
+            idle |= line.startswith(NOTHING)
             if line.startswith(SAID):
                 cause = line.removeprefix(SAID).strip() if display.line(line.rstrip("\n")) else cause
+        display.ended(idle)
         return running.wait(), cause

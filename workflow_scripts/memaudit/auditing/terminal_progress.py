@@ -17,7 +17,7 @@ SAID = "memaudit: "
 COUNTS = re.compile(rf"{SAID}(\d+) of (\d+) jobs done.*; (\w+)(?: .*)? starts$")
 FAILED = re.compile(rf"{SAID}\w+ has failed; see ")
 WORKING = "working"
-UNCHANGED = "nothing has changed since the last run, so that nothing was computed"
+UNCHANGED = "no job was needed: the results are those of the last run"
 # What the jobs of a rule do, by the start of its name; the first that fits.
 STEPS = {
     "models_": "preparing the model",
@@ -61,7 +61,7 @@ class Display:
         self._stage, self._began, self._shown = next(iter(self._expected)), clock(), ""
         self._started, self._done = self._began, 0.0  # of the audit; share of the stage's jobs
         self._stack, self._bar, self._task, self._output = ExitStack(), None, None, None
-        self._idle = True  # no job has started
+        self._idle: list[bool] = []  # whether each run of Snakemake had nothing to do
 
     def __enter__(self) -> Self:
         if sys.stdout.isatty():
@@ -74,7 +74,7 @@ class Display:
 
     def __exit__(self, *error: Any) -> None:
         self._stack.close()
-        if self._idle and not any(error):
+        if self._idle and all(self._idle) and not any(error):
             print(f"{SAID}{UNCHANGED}", flush=True)
 
     def starts(self, stage: str, expected: float | None = None, last: bool = False) -> None:
@@ -107,11 +107,14 @@ class Display:
         if not (found := COUNTS.match(text)):
             print(text, flush=True)
             return True
-        self._idle = False
         done, jobs, rule = found.groups()
         self._done = self._share_done(int(done), int(jobs), rule)
         self._at(int(done), int(jobs), step(rule))
         return False
+
+    def ended(self, idle: bool) -> None:
+        """A run of Snakemake has ended; idle: it had nothing to do."""
+        self._idle.append(idle)
 
     def _at(self, done: int, jobs: int, doing: str) -> None:
         described = f"{STAGES[self._stage]}: {doing}"

@@ -19,7 +19,7 @@ from memaudit.config.iclmem_section import iclmem_faults
 from memaudit.config.key_places import place
 from memaudit.config.lira_section import lira_faults
 from memaudit.config.ltmia_section import ltmia_faults
-from memaudit.config.name_checks import CATALOGUES, hint, unknown
+from memaudit.config.name_checks import CATALOGUES, closest, hint, unknown
 from memaudit.config.predict_section import predict_faults
 from memaudit.config.release_section import release_faults
 from memaudit.config.schema import Config
@@ -46,11 +46,8 @@ def checked(config: dict[str, Any], files: Sequence[str | Path] = ()) -> dict[st
     except ValidationError as error:
         found = {_where(fault): _explain(fault) for fault in reversed(error.errors())}
         faults = [fault + place(where.split("/"), files) for where, fault in reversed(found.items())]
-        if all(fault["type"] == "extra_forbidden" for fault in error.errors()):
-            # What a section lacks may be the key that is spelt wrong.
-            misspelt = {where.rpartition("/")[0] for where in found}
-            others = _contradictions(_without_unknown(config, error))
-            faults += _at_their_places(other for other in others if other.partition(": ")[0] not in misspelt)
+        if (meant := _as_meant(config, error)) is not None:
+            faults += _at_their_places(_contradictions(meant))
     else:
         faults = _at_their_places(_contradictions(parsed))
     if faults:
@@ -58,16 +55,22 @@ def checked(config: dict[str, Any], files: Sequence[str | Path] = ()) -> dict[st
     return parsed.model_dump()
 
 
-def _without_unknown(config: dict[str, Any], error: ValidationError) -> Config:
-    """The config without its unknown keys, which are all that is wrong with its shape."""
-    known = deepcopy(config)
-    for *path, key in (fault["loc"] for fault in error.errors()):
-        at: Any = known
+def _as_meant(config: dict[str, Any], error: ValidationError) -> Config | None:
+    """The config with unknown keys renamed to those probably meant, or left out; None if its shape is wrong then."""
+    meant = deepcopy(config)
+    for *path, key in (fault["loc"] for fault in error.errors() if fault["type"] == "extra_forbidden"):
+        at: Any = meant
         for part in path:
             # Pydantic names the branch of a union, too, which is no key.
-            at = at[part] if isinstance(at, list) or part in at else at
-        at.pop(key, None)
-    return Config.model_validate(known)
+            below = at[part] if isinstance(at, list) else at.get(part)
+            at = below if isinstance(below, dict | list) else at
+        value, name = at.pop(key), closest(key, _known_keys(tuple(path)))
+        if name and name not in at:
+            at[name] = value
+    try:
+        return Config.model_validate(meant)
+    except ValidationError:
+        return None
 
 
 def _at_their_places(faults: Iterable[str]) -> list[str]:

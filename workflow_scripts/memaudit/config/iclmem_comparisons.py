@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from memaudit.config.iclmem_section import Arm, Iclmem
 
 DEFENCES = ("adapter", "private", "label_smoothing")
+WEIGHTS = "trained_weights"
 # What a comparison leaves out: arms are compared on the tables and at the last epoch that they share.
-SETTINGS = {"trained_weights": "adapter"}  # of an axis that is named otherwise
 ASIDE = {"datasets", "epochs", "against", "control", "splits_per_job"}
 
 
 def dose_faults(study: "Iclmem") -> Iterator[str]:
     """Faults of `doses`, each naming its key path: unknown arms, and arms that differ in more than the dose."""
     for axis, arms in study.doses.items():
-        where, setting = f"iclmem/doses/{axis}", SETTINGS.get(axis, axis)
+        where, setting = f"iclmem/doses/{axis}", "adapter" if axis == WEIGHTS else axis
         missing = [arm for arm in arms if arm not in study.arms]
         yield from (f"{where}: unknown arm {arm!r}{hint(arm, list(study.arms))}" for arm in missing)
         if missing:
@@ -26,7 +26,12 @@ def dose_faults(study: "Iclmem") -> Iterator[str]:
         for other in others:
             if also := ", ".join(sorted(_different(study, first, other) - {setting})):
                 yield f"{where}: {first} and {other} differ in {also}, too; let them differ in {setting} alone"
-        doses = [str(_settings(study, arm)[setting]) for arm in arms]
+        doses = [_settings(study, arm)[setting] for arm in arms]
+        if axis == WEIGHTS:
+            scales = {one["alpha"] / one["rank"] for one in doses if one}
+            if len(scales) > 1:
+                yield f"{where}: adapters differ in alpha / rank, too; give them one"
+            setting, doses = "rank of adapters", [one and one["rank"] for one in doses]
         if len(set(doses)) < len(doses):
             yield f"{where}: two arms have the same {setting}; name arms that differ in it"
         yield from _shared_faults(study, where, arms)

@@ -159,8 +159,8 @@ class Iclmem(Section):
     arms: dict[Name, Arm] = Field(min_length=1, description="ways to fine-tune")
     doses: dict[Axis, Annotated[list[Name], Field(min_length=DOSES)]] = Field(
         {},
-        description="axes of the dose-response beside epochs: arms that differ in this setting alone; for"
-        " trained_weights, the number of weights that learn, in `adapter`",
+        description="axes of the dose-response beside epochs: arms that differ in this setting alone; those of"
+        " trained_weights differ in the rank of `adapter`, without one all weights learn",
     )
     ground_truth: GroundTruth | None = Field(None, description="who is memorized, by shadow models; null: not measured")
     manipulations: list[Manipulation] = Field(min_length=1, description="changes of the contexts that probes ask")

@@ -14,10 +14,15 @@ CATALOGUES = {
 }
 
 
+def closest(name: Any, known: list[str]) -> str | None:
+    """The known name that was probably meant; None if none is alike."""
+    return next(iter(difflib.get_close_matches(str(name), known, n=1)), None)
+
+
 def hint(name: Any, known: list[str]) -> str:
     """The known name that is closest to this one, or all of them."""
-    close = difflib.get_close_matches(str(name), known, n=1)
-    return f"; did you mean `{close[0]}`?" if close else f"; known: {', '.join(sorted(known))}"
+    close = closest(name, known)
+    return f"; did you mean `{close}`?" if close else f"; known: {', '.join(sorted(known))}"
 
 
 def unknown(where: str, names: list[str], catalogue: str, config: "Config") -> Iterator[str]:

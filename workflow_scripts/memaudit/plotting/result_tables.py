@@ -143,7 +143,7 @@ def _legend(table: pd.DataFrame, cells: list[list[str]], layout: Mapping[str, An
     meanings = {
         "In brackets: 95 % interval.": any(CELL.fullmatch(text) for text in texts),
         "In parentheses: the value by chance.": layout.get("null") and any(text.endswith(")") for text in texts),
-        f"With a star: of constant students, no evidence of leakage ({STAR}).": any(
+        f"With a star: a student is constant, and attacks on it prove nothing ({STAR}).": any(
             text.endswith(STAR) for text in texts
         ),
         "Where a result is yes or no, 1 is yes and 0 is no.": (table.get("unit") == DECISION).any(),

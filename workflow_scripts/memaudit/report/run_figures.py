@@ -16,22 +16,34 @@ PUBLISHED = PROJECT / "docs/results"
 
 
 class Shown(NamedTuple):
-    """A figure of config/views/{study}.yaml, what draws it, and values of keys that narrow it."""
+    """A figure of config/views/{study}.yaml, what draws it, and, where it shows less, the keys that narrow it and its
+    own caption."""
 
     study: str
     figure: str
     drawn: Callable[[pd.DataFrame], Figure]
-    where: Mapping[str, list[Any]]
+    where: Mapping[str, list[Any]] = {}
+    caption: str = ""
 
 
-# By run. Of the doses, those in which members are fine-tuned on as in the paper, and the positive controls.
+FAMILIES = (
+    "AUC of the strongest score against balanced accuracy on records that are in no context: one mark for each family "
+    "of models, mean over the tables that compare families, with 95 % intervals. The dashed line is guessing."
+)
+DOSES = (
+    "AUC of four signals against the number of epochs on the same records, with 95 % intervals over splits: "
+    "fine-tuning at learning rate 0.001 on each table (lr_1e_3), and the positive controls (planted, forced). Red: the "
+    "loss in the context of the fine-tuning; other colours: the probe, without information in its context. Dotted: "
+    "the smallest AUC that the probe's loss shows with probability .9. A probe that stays at chance while the red line "
+    "rises misses what was memorized. Not in the paper."
+)
 FIGURES = {
-    "attacks": Shown("attacks", "model_families", attacks_figures.model_families, {"attack": ["strongest"]}),
+    "attacks": Shown("attacks", "model_families", attacks_figures.model_families, {"attack": ["strongest"]}, FAMILIES),
     "iclmem": Shown(
-        "iclmem", "doses", iclmem_figures.doses, {"axis": ["epochs"], "arm": ["lr_1e_3", "planted", "forced"]}
+        "iclmem", "doses", iclmem_figures.doses, {"axis": ["epochs"], "arm": ["lr_1e_3", "planted", "forced"]}, DOSES
     ),
-    "lira": Shown("lira", "strategies", lira_figures.strategies, {}),
-    "predict": Shown("predict", "auc", predict_figures.auc, {}),
+    "lira": Shown("lira", "strategies", lira_figures.strategies),
+    "predict": Shown("predict", "auc", predict_figures.auc),
 }
 
 
@@ -48,7 +60,7 @@ def of_page(run: str) -> dict[str, str]:
     shown = FIGURES[run]
     views = yaml.safe_load((PROJECT / f"config/views/{shown.study}.yaml").read_text(encoding="utf-8"))
     text = views["figures"][f"{shown.study}_{shown.figure}"]
-    return {"title": text["title"], "caption": text["caption"].strip(), "file": f"{run}.svg"}
+    return {"title": text["title"], "caption": shown.caption or text["caption"].strip(), "file": f"{run}.svg"}
 
 
 def draw(run: str) -> Figure:

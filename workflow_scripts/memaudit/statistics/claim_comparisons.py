@@ -1,9 +1,7 @@
 """The comparisons of intervals that a claim rests on: pair by pair, along a key, or with a printed number."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,39 +9,8 @@ import pandas as pd
 from memaudit.common import tidy
 from memaudit.common.constant_students import vacuous
 from memaudit.statistics.claims import Claim, Constant, Number
+from memaudit.statistics.interval_outcomes import Comparison, Value, placed
 from memaudit.statistics.row_selection import POSITION, Scalar, Selection, select
-from memaudit.statistics.verdict_stability import outcome_chances
-
-
-@dataclass(frozen=True)
-class Value:
-    """An estimate with its interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.estimate:.3g}" + (f" [{self.low:.3g}, {self.high:.3g}]" if self.low < self.high else "")
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One setting's outcome.
-
-    margin: how far its interval is on the claim's side, negative where it is not; factor: about how many times as much
-    data would move an undecided interval to the side of its estimate, if the estimate stayed and the width fell with
-    the root of the size; supports: the estimate itself is on the claim's side; again: probabilities that another run,
-    with other noise, holds and shows the opposite.
-    """
-
-    setting: str
-    numbers: str
-    outcome: Literal["holds", "opposite", "inconclusive", "no interval"]
-    margin: float
-    factor: float = 1.0
-    supports: bool = True
-    again: tuple[float, float] = (0.0, 0.0)
 
 
 def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
@@ -62,7 +29,7 @@ def printed_comparisons(claim: Claim, number: Number, table: pd.DataFrame) -> li
     for row, value in _values(select(judged_rows(claim, table), selection, claim.where), selection):
         difference = Value(*(part - number.value for part in (value.estimate, value.low, value.high)))
         text = f"{value} against {number.value:g} in the paper"
-        found.append(_placed(setting_text(row, claim), text, difference, (-number.margin, number.margin)))
+        found.append(placed(setting_text(row, claim), text, difference, (-number.margin, number.margin)))
     return found
 
 
@@ -187,7 +154,7 @@ def _trend(claim: Claim, rows: pd.DataFrame, group: pd.DataFrame) -> Comparison:
         rise, numbers = paired, f"{numbers}, a change of {change} (paired)"
     if points:
         rise, tolerance = _within_margin(rise, tolerance), 0.0
-    found = _placed(setting, numbers, rise, (tolerance, np.inf), strict=True, shrinks=not points)
+    found = placed(setting, numbers, rise, (tolerance, np.inf), strict=True, shrinks=not points)
     against = reversed_step and found.outcome != "no interval"
     return Comparison(setting, numbers, "opposite", found.margin) if against else found
 
@@ -237,56 +204,12 @@ def _judge(claim: Claim, setting: str, numbers: str, difference: Value, scale: f
     }[claim.relation]
     strict = claim.relation in ("greater", "less")
     reach = region if claim.effect is None else _beyond(claim.relation, claim.effect)
-    return _placed(setting, numbers, difference, region, reach, strict=strict, shrinks=not _are_points(claim))
+    return placed(setting, numbers, difference, region, reach, strict=strict, shrinks=not _are_points(claim))
 
 
 def _beyond(relation: str, effect: float) -> tuple[float, float]:
     """Differences that are at least an effect, in the direction of the relation."""
     return (effect, np.inf) if relation == "greater" else (-np.inf, -effect)
-
-
-def _placed(
-    setting: str,
-    numbers: str,
-    difference: Value,
-    region: tuple[float, float],
-    reach: tuple[float, float] | None = None,
-    *,
-    strict: bool = False,
-    shrinks: bool = True,
-) -> Comparison:
-    """The outcome of an interval: within the region, apart from it, or across one of its ends.
-
-    reach: where the interval must be apart from instead, a part of the region; strict: not on an end; shrinks: the
-    interval does with more data, and is not a margin.
-    """
-    start, end = reach or region
-    within = min(difference.low - region[0], region[1] - difference.high)
-    apart = max(start - difference.high, difference.low - end)
-    if np.isnan(within):
-        return Comparison(setting, numbers, "no interval", within)
-    again = (
-        outcome_chances(difference.low, difference.high, region)[0],
-        outcome_chances(difference.low, difference.high, (start, end))[1],
-    )
-    if within > 0 or (within == 0 and not strict):
-        return Comparison(setting, numbers, "holds", within, again=again)
-    if apart > 0:
-        return Comparison(setting, numbers, "opposite", within, supports=False, again=again)
-    supports = region[0] <= difference.estimate <= region[1]
-    # Within the region both ends must be cleared; outside it, the end that the estimate lies beyond.
-    edges = region if supports else (start if difference.estimate < start else end,)
-    factor = max(_factor(difference, edge) for edge in edges) if shrinks else np.inf
-    return Comparison(setting, numbers, "inconclusive", within, factor, supports, again)
-
-
-def _factor(value: Value, edge: float) -> float:
-    """How many times as much data would move the interval to the estimate's side of the edge."""
-    distance = edge - value.estimate
-    reach = value.high - value.estimate if distance > 0 else value.estimate - value.low
-    if np.isinf(edge):
-        return 1.0
-    return float((reach / distance) ** 2) if distance else np.inf
 
 
 def _values(rows: pd.DataFrame, selection: Selection) -> Iterator[tuple[pd.Series, Value]]:

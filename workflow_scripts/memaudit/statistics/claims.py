@@ -64,9 +64,9 @@ class Claim(Strict):
     the right side (of the first value, along a key). Each value of a list in `left` or `difference` must have results:
     without some of them the relation is not reproduced. Widths and ends of intervals have no interval of their own: the
     tolerance is then the half-width of the interval of their difference.
-    effect: of greater and less, the smallest difference of the sides that the paper prints. An interval that does not
-    reach it shows the opposite: where there is no effect at all, no interval of any width would lie beyond the other
-    side of `tolerance`, so that the sentence could not fail.
+    effect: of greater and less, the smallest difference that the paper prints for this comparison. An interval that
+    does not reach it shows the opposite, unless it lies beyond `tolerance`, where the verdict is direction only.
+    Without an effect a sentence cannot fail where there is no difference: hardly any interval is on the other side.
     difference: rows of left - right, along a key of its last value - its first (with the key "less"), that decide where
     there are any (paired intervals are narrower).
     share: part of the comparisons that must hold. needs: least values of numeric columns, or of products of them

@@ -1,7 +1,7 @@
 """Gates of a claim: what decides, before any comparison, whether its results are judged at all.
 
 An attacked student that is constant, what the claim supposes being at chance, and a positive control that finds nothing
-leave results out. Where the noise has no seed, another run can leave out others.
+leave results out. Where the noise has no seed, another run can leave out others, and can have other constant students.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit.common.constant_students import CONSTANT, vacuous
+from memaudit.common.constant_students import CONSTANT, rests_on_constant, vacuous
 from memaudit.statistics.claim_comparisons import by_chance, supposed
 from memaudit.statistics.claims import Claim
 from memaudit.statistics.verdict_stability import outcome_chances
@@ -23,6 +23,7 @@ TOGETHER = "several conditions together"
 def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Claim, pd.DataFrame]]:
     """Names of gates that leave something out, with the claim and the table without them: each alone, then together.
 
+    At last the utility of constant students, with the table without it: their intervals are those of this run alone.
     What the claim supposes is no gate where no results say whether it is given: in another run none do, either.
     """
     lifted: dict[str, tuple[dict[str, Any], pd.DataFrame]] = {}
@@ -38,6 +39,8 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
     if len(lifted) > 1:
         together = reduce(or_, (without for without, _ in lifted.values()))
         yield TOGETHER, claim.model_copy(update=together), whole
+    if (useless := rests_on_constant(table) & ~vacuous(table)).any():
+        yield "a constant student", claim, table[~useless]
 
 
 def condition_limit(claim: Claim, table: pd.DataFrame) -> float:
@@ -52,6 +55,6 @@ def gate_text(names: list[str]) -> str:
     """The sentence on a verdict that would be another one without these gates."""
     alone = [name for name in names if name != TOGETHER] or names
     return (
-        f"; decided by results that are left out ({' or '.join(alone)}): another run, with other noise, could leave "
-        "out others, with a probability that is not known"
+        f"; decided by what another run, with other noise, could have otherwise ({' or '.join(alone)}), with a "
+        "probability that is not known"
     )

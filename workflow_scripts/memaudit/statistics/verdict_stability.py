@@ -28,14 +28,16 @@ class Limits(NamedTuple):
     not_opposite: float
 
 
-def outcome_chances(low: float, high: float, region: tuple[float, float]) -> tuple[float, float]:
+def outcome_chances(low: float, high: float, region: tuple[float, float], strict: bool = False) -> tuple[float, float]:
     """Probabilities that the interval of another run lies within a region, and apart from it.
 
-    An interval without width stays where it is; a missing one (NaN) is neither within nor apart.
+    An interval without width stays where it is, and on an end it is within unless `strict`; a missing one (NaN) is
+    neither within nor apart.
     """
     start, end = region
     if not high > low:
-        return float(start <= low <= end), float(low < start or low > end)
+        within = start < low < end if strict else start <= low <= end
+        return float(within), float(low < start or low > end)
     error = np.sqrt(2) * (high - low) / (2 * Z)
     within = ndtr((end - high) / error) - ndtr((start - low) / error)
     apart = ndtr((start - high) / error) + ndtr((low - end) / error)

@@ -11,7 +11,6 @@ from scipy.stats import binom
 from memaudit.common import tidy
 from memaudit.common.constant_students import vacuous
 from memaudit.statistics.claim_comparisons import (
-    Comparison,
     absent,
     by_chance,
     comparisons,
@@ -21,6 +20,7 @@ from memaudit.statistics.claim_comparisons import (
     supposed,
 )
 from memaudit.statistics.claims import Claim, Number
+from memaudit.statistics.interval_outcomes import Comparison
 from memaudit.statistics.row_selection import Selection, Wanted, condition_text, select
 from memaudit.statistics.verdict_gates import condition_limit, gate_text, without_gates
 from memaudit.statistics.verdict_stability import UNSEEDED, Limits, limits, stability_text
@@ -166,6 +166,8 @@ def _judged(claim: Claim, table: pd.DataFrame) -> Judgement:
         return Judgement(NOT_TESTABLE, reason, tally, numbers, change=tally.again.opposite)
     elif verdict == REPRODUCED and claim.numbers:
         verdict, reason = _with_numbers(claim, tally, numbers)
+    if verdict == REPRODUCED and (smaller := len(tally.judged) - sum(one.reaches for one in tally.judged)):
+        verdict, reason = DIRECTION, f"{reason}; {smaller} are smaller than the {claim.effect:g} that the paper prints"
     return Judgement(verdict, reason, tally, numbers, change_limit(verdict, tally, numbers))
 
 
