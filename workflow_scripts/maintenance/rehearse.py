@@ -32,6 +32,7 @@ from memaudit.common.snakemake_command import snakemake_command
 from memaudit.rehearsal import shrunk_counts, stand_ins, warm_interpreter
 from memaudit.rehearsal.rehearsed_run import outcome, summary
 from memaudit.rehearsal.stand_in_server import server_of
+from memaudit.rehearsal.start_up import start_up_seconds
 from memaudit.workflow.job import run
 
 BASE = ("datasets", "models", "language_models", "config")
@@ -63,7 +64,8 @@ def _rehearse(params, folder: Path, card: Path, lock: int) -> None:
     server.shutdown()
     update_config(small, overlay)
     os.chdir(folder)
-    found = outcome(small, targets, (folder / "snakemake.log").read_text(encoding="utf-8"))
+    log = (folder / "snakemake.log").read_text(encoding="utf-8")
+    found = outcome(small, targets, log, start_up_seconds if params.warm else None)
     print(text := summary(found), flush=True)
     (folder / "summary.txt").write_text(text + "\n", encoding="utf-8")
     if not targets:

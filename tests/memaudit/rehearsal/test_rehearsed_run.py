@@ -42,7 +42,9 @@ def test_costs_are_summed_by_study_for_the_jobs_that_have_run():
         ("data_fetch_table", "wine"): 1.0,
     }
     table = costs(sidecars, folder, lambda rule, job: seconds[rule, job])
-    assert table.values.tolist() == [["lira", 2, 4, 8, 2.0], ["data", 1, 2, 1, 0.5], ["all", 3, 6, 9, 1.5]]
+    assert table.values.tolist() == [["lira", 2, 4, 0, 8, 2.0], ["data", 1, 2, 0, 1, 0.5], ["all", 3, 6, 0, 9, 1.5]]
+    table = costs(sidecars, folder, lambda rule, job: seconds[rule, job], {rule: 2.0 for rule, _ in seconds}.get)
+    assert table.values.tolist() == [["lira", 2, 4, 4, 8, 1.0], ["data", 1, 2, 2, 1, 0.25], ["all", 3, 6, 6, 9, 0.75]]
 
 
 def test_a_run_without_results_misses_all_its_tables(config, tmp_path, monkeypatch):

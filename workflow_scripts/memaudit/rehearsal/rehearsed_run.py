@@ -17,10 +17,13 @@ FAILED = re.compile(r"^memaudit: (\w+) has failed; see (\S+)", re.M)  # as `job_
 STEPS = re.compile(r"^(\d+) of (\d+) steps", re.M)
 
 
-def outcome(config: Mapping[str, Any], targets: Sequence[str], log: str) -> dict[str, Any]:
+def outcome(
+    config: Mapping[str, Any], targets: Sequence[str], log: str, start_up: Callable[[str], float] | None = None
+) -> dict[str, Any]:
     """Return what a finished rehearsal in the working folder has done.
 
-    config: the whole config, with the overlay; targets: studies that were requested, [] all; log: Snakemake's output.
+    config: the whole config, with the overlay; targets: studies that were requested, [] all; log: Snakemake's output;
+    start_up: CPU seconds that a job of each rule would take to start, where jobs were forked and did not.
     Keys: done, jobs with a sidecar, of this and of earlier calls; jobs, these and what the last call left; failed, rule
     and reason of each; files and missing, of tables and figures; costs, rows of `costs`.
     """
@@ -31,7 +34,7 @@ def outcome(config: Mapping[str, Any], targets: Sequence[str], log: str) -> dict
     sidecars = read_all(folder := Path(run.folder, "provenance"))
     units = read_facts(run.unit_costs)
     seconds = seconds_of(workload.sizes(), units["rules"] if units else {})
-    table = costs(sidecars, folder, seconds)
+    table = costs(sidecars, folder, seconds, start_up)
     return {
         "jobs": len(sidecars) + wanted - steps,
         "done": len(sidecars),
@@ -61,19 +64,24 @@ def failures(log: str) -> Iterator[tuple[str, str]]:
 
 
 def costs(
-    sidecars: Mapping[str, Mapping[str, Any]], folder: Path, seconds: Callable[[str, str], float]
+    sidecars: Mapping[str, Mapping[str, Any]],
+    folder: Path,
+    seconds: Callable[[str, str], float],
+    start_up: Callable[[str], float] | None = None,
 ) -> pd.DataFrame:
     """Return CPU seconds of the jobs that have run by study: measured, predicted for the same jobs, and their ratio.
 
-    sidecars: of the run, by path below `folder`; seconds: predicted CPU seconds of a job, by rule and name. The last
-    row is of all studies.
+    sidecars: of the run, by path below `folder`; seconds: predicted CPU seconds of a job, by rule and name; start_up:
+    see `outcome`, a column of its own that counts in the ratio. The last row is of all studies.
     """
     rows = []
     for path, record in sidecars.items():
         rule, _, job = Path(path).relative_to(folder).with_suffix("").as_posix().partition("/")
-        rows.append((rule.split("_")[0], 1, record["cpu_seconds"], seconds(rule, job)))
-    table = pd.DataFrame(rows, columns=["study", "jobs", "CPU seconds", "predicted"]).groupby("study", sort=False).sum()
+        started = start_up(rule) if start_up else 0.0
+        rows.append((rule.split("_")[0], 1, record["cpu_seconds"], started, seconds(rule, job)))
+    columns = ["study", "jobs", "CPU seconds", "start-up", "predicted"]
+    table = pd.DataFrame(rows, columns=columns).groupby("study", sort=False).sum()
     if rows:
         table.loc["all"] = table.sum()
-    table = table.assign(ratio=(table["predicted"] / table["CPU seconds"]).round(2))
-    return table.round({"CPU seconds": 0, "predicted": 0}).astype({"jobs": int}).reset_index()
+    table = table.assign(ratio=(table["predicted"] / (table["CPU seconds"] + table["start-up"])).round(2))
+    return table.round(dict.fromkeys(columns[2:], 0)).astype({"jobs": int}).reset_index()

@@ -71,7 +71,7 @@ def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
 
 
 def _rehearsed(bench: Bench) -> str:
-    heads = ["study", "jobs", "CPU seconds", "predicted", "ratio"]
+    heads = ["study", "jobs", "CPU seconds", *["start-up"] * bench["warm"], "predicted", "ratio"]
     return texts_table(heads, ([str(one["study"]), *(cell(one[head]) for head in heads[1:])] for one in bench["costs"]))
 
 
