@@ -44,6 +44,16 @@ def test_the_utility_of_a_constant_student_decides_in_this_run_alone():
     assert "another run" not in judged(claim(**ABOVE | {"left": left}), *other)["reason"], "the same without it"
 
 
+def test_two_constant_students_that_do_not_differ_may_in_another_run():
+    difference = {"metric": "accuracy difference", "where": {"arm": "private - other"}}
+    sides = {"left": {"metric": "accuracy", "where": {"arm": "private"}}, "right": {"value": 0}}
+    one = claim(relation="greater", **sides, difference=difference)
+    same = row("accuracy difference", 0.0, half=0.0, arm="private - other")
+    found = judged(one, same, row("constant students", 3), row("constant students", 3, arm="other"))
+    assert found["verdict"] == "not testable at this scale"
+    assert GATE.format("a constant student") in found["reason"]
+
+
 def test_a_constant_student_that_leaves_a_list_incomplete_and_an_arm_that_no_run_has():
     left = {"metric": "tpr", "where": {"arm": ["private", "other"]}}
     rows = row("tpr", 0.8), row("tpr", 0.8, arm="other")

@@ -18,6 +18,7 @@ from memaudit.statistics.claims import Claim
 from memaudit.statistics.verdict_stability import outcome_chances
 
 TOGETHER = "several conditions together"
+STUDENT = "a constant student"
 
 
 def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Claim, pd.DataFrame]]:
@@ -40,7 +41,7 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
         together = reduce(or_, (without for without, _ in lifted.values()))
         yield TOGETHER, claim.model_copy(update=together), whole
     if (useless := rests_on_constant(table) & ~vacuous(table)).any():
-        yield "a constant student", claim, table[~useless]
+        yield STUDENT, claim, table[~useless]
 
 
 def condition_limit(claim: Claim, table: pd.DataFrame) -> float:

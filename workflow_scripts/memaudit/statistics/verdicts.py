@@ -22,7 +22,7 @@ from memaudit.statistics.claim_comparisons import (
 from memaudit.statistics.claims import Claim, Number
 from memaudit.statistics.interval_outcomes import Comparison
 from memaudit.statistics.row_selection import Selection, Wanted, condition_text, select
-from memaudit.statistics.verdict_gates import condition_limit, gate_text, without_gates
+from memaudit.statistics.verdict_gates import STUDENT, condition_limit, gate_text, without_gates
 from memaudit.statistics.verdict_stability import UNSEEDED, Limits, limits, stability_text
 
 REPRODUCED = "reproduced"
@@ -189,6 +189,9 @@ def _stability(claim: Claim, table: pd.DataFrame, found: Judgement) -> str:
     free = {name: _judged(*parts) for name, *parts in without_gates(claim, table)}
     if deciding := [name for name, one in free.items() if one.verdict != found.verdict]:
         return gate_text(deciding)
+    # Two students that give one answer each do not differ at all, in this run.
+    if STUDENT in free and any(one.outcome == "inconclusive" and one.margin == 0 for one in found.tally.judged):
+        return gate_text([STUDENT])
     change = max(one.change for one in (found, *free.values()))
     return stability_text(change + (0.0 if found.verdict == NOT_TESTABLE else condition_limit(claim, table)))
 
