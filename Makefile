@@ -77,7 +77,7 @@ demo: .venv .venv-synth ## run the default workflow on embedded data and print i
 	@echo "memaudit: running config/config.yaml (results/demo); a second run does nothing"
 	@if $(BIN)/snakemake --cores all --dry-run 2>&1 | grep -q '^Nothing to be done'; \
 	then $(BIN)/python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo"}'; \
-	else $(BIN)/snakemake --cores all --quiet rules progress; fi
+	else $(BIN)/python workflow_scripts/maintenance/run_forked.py --params '{"arguments": "--cores all --quiet rules progress"}'; fi
 
 test: .venv .venv-synth ## lint, format check and all tests
 	$(BIN)/ruff check .

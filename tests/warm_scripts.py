@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
-from memaudit.rehearsal import warm_interpreter
+from memaudit.workflow import warm_interpreter
 
 _GIVEN = dict(os.environ)  # not what a test has set when the first script is run
 _open = ExitStack()

@@ -29,10 +29,10 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
 from memaudit.common.project_paths import PROJECT, config_path
 from memaudit.common.snakemake_command import snakemake_command
-from memaudit.rehearsal import shrunk_counts, stand_ins, warm_interpreter
+from memaudit.rehearsal import shrunk_counts, stand_ins
 from memaudit.rehearsal.rehearsed_run import outcome, summary
 from memaudit.rehearsal.stand_in_server import server_of
-from memaudit.rehearsal.start_up import start_up_seconds
+from memaudit.workflow import warm_interpreter
 from memaudit.workflow.job import run
 
 BASE = ("datasets", "models", "language_models", "config")
@@ -65,7 +65,7 @@ def _rehearse(params, folder: Path, card: Path, lock: int) -> None:
     update_config(small, overlay)
     os.chdir(folder)
     log = (folder / "snakemake.log").read_text(encoding="utf-8")
-    found = outcome(small, targets, log, start_up_seconds if params.warm else None)
+    found = outcome(small, targets, log)
     print(text := summary(found), flush=True)
     (folder / "summary.txt").write_text(text + "\n", encoding="utf-8")
     if not targets:

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 from memaudit.rehearsal.rehearsed_run import costs, failures, outcome, summary
+from memaudit.workflow import start_up
 from memaudit.workflow.job_progress import Progress
 
 LOG = """[Thu Nov 26 12:10:22 2026]
@@ -29,7 +30,7 @@ def test_a_failed_job_is_named_with_the_line_that_says_why(tmp_path):
     assert list(failures("all is well")) == []
 
 
-def test_costs_are_summed_by_study_for_the_jobs_that_have_run():
+def test_costs_are_summed_by_study_for_the_jobs_that_have_run(monkeypatch):
     folder = Path("results/x/provenance")
     sidecars = {
         f"{folder}/lira_query_shadows/wine/0.json": {"cpu_seconds": 3.0},
@@ -43,7 +44,9 @@ def test_costs_are_summed_by_study_for_the_jobs_that_have_run():
     }
     table = costs(sidecars, folder, lambda rule, job: seconds[rule, job])
     assert table.values.tolist() == [["lira", 2, 4, 0, 8, 2.0], ["data", 1, 2, 0, 1, 0.5], ["all", 3, 6, 0, 9, 1.5]]
-    table = costs(sidecars, folder, lambda rule, job: seconds[rule, job], {rule: 2.0 for rule, _ in seconds}.get)
+    monkeypatch.setattr(start_up, "start_up_seconds", {rule: 2.0 for rule, _ in seconds}.get)
+    forked = {name: record | {"forked": True} for name, record in sidecars.items()}
+    table = costs(forked, folder, lambda rule, job: seconds[rule, job])
     assert table.values.tolist() == [["lira", 2, 4, 4, 8, 1.0], ["data", 1, 2, 2, 1, 0.25], ["all", 3, 6, 6, 9, 0.75]]
 
 

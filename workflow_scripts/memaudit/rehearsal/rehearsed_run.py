@@ -11,19 +11,17 @@ from memaudit.common.project_paths import PROJECT
 from memaudit.workflow.job_costs import seconds_of
 from memaudit.workflow.run_config import read_facts
 from memaudit.workflow.sidecar import read_all
+from memaudit.workflow.start_up import start_up
 from memaudit.workflow.study_catalogue import prepare
 
 FAILED = re.compile(r"^memaudit: (\w+) has failed; see (\S+)", re.M)  # as `job_progress` prints it
 STEPS = re.compile(r"^(\d+) of (\d+) steps", re.M)
 
 
-def outcome(
-    config: Mapping[str, Any], targets: Sequence[str], log: str, start_up: Callable[[str], float] | None = None
-) -> dict[str, Any]:
+def outcome(config: Mapping[str, Any], targets: Sequence[str], log: str) -> dict[str, Any]:
     """Return what a finished rehearsal in the working folder has done.
 
-    config: the whole config, with the overlay; targets: studies that were requested, [] all; log: Snakemake's output;
-    start_up: CPU seconds that a job of each rule would take to start, where jobs were forked and did not.
+    config: the whole config, with the overlay; targets: studies that were requested, [] all; log: Snakemake's output.
     Keys: done, jobs with a sidecar, of this and of earlier calls; jobs, these and what the last call left; failed, rule
     and reason of each; files and missing, of tables and figures; costs, rows of `costs`.
     """
@@ -34,7 +32,7 @@ def outcome(
     sidecars = read_all(folder := Path(run.folder, "provenance"))
     units = read_facts(run.unit_costs)
     seconds = seconds_of(workload.sizes(), units["rules"] if units else {})
-    table = costs(sidecars, folder, seconds, start_up)
+    table = costs(sidecars, folder, seconds)
     return {
         "jobs": len(sidecars) + wanted - steps,
         "done": len(sidecars),
@@ -64,21 +62,18 @@ def failures(log: str) -> Iterator[tuple[str, str]]:
 
 
 def costs(
-    sidecars: Mapping[str, Mapping[str, Any]],
-    folder: Path,
-    seconds: Callable[[str, str], float],
-    start_up: Callable[[str], float] | None = None,
+    sidecars: Mapping[str, Mapping[str, Any]], folder: Path, seconds: Callable[[str, str], float]
 ) -> pd.DataFrame:
     """Return CPU seconds of the jobs that have run by study: measured, predicted for the same jobs, and their ratio.
 
-    sidecars: of the run, by path below `folder`; seconds: predicted CPU seconds of a job, by rule and name; start_up:
-    see `outcome`, a column of its own that counts in the ratio. The last row is of all studies.
+    sidecars: of the run, by path below `folder`; seconds: predicted CPU seconds of a job, by rule and name. The
+    start-up of forked jobs, see `start_up`, is a column of its own that counts in the ratio. The last row is of all
+    studies.
     """
     rows = []
     for path, record in sidecars.items():
         rule, _, job = Path(path).relative_to(folder).with_suffix("").as_posix().partition("/")
-        started = start_up(rule) if start_up else 0.0
-        rows.append((rule.split("_")[0], 1, record["cpu_seconds"], started, seconds(rule, job)))
+        rows.append((rule.split("_")[0], 1, record["cpu_seconds"], start_up(rule, record), seconds(rule, job)))
     columns = ["study", "jobs", "CPU seconds", "start-up", "predicted"]
     table = pd.DataFrame(rows, columns=columns).groupby("study", sort=False).sum()
     if rows:

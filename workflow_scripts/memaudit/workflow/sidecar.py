@@ -18,6 +18,8 @@ from memaudit.common.io import read_json, write_json
 from memaudit.common.loaded_packages import Packages, loaded_packages, noted_elsewhere
 from memaudit.common.project_paths import PROJECT
 
+FORKED = "MEMAUDIT_FORKED"  # environment variable of jobs that are forked from a warm interpreter
+
 
 class Stopwatch:
     """Start, wall seconds and CPU seconds of a job."""
@@ -58,6 +60,7 @@ def write(path: str, script: str, job: Any, facts: dict[str, Any], watch: Stopwa
             **other_environments(),
             "modules": sorted(name for name in sys.modules if name.split(".")[0] == "memaudit"),
             "slurm_job": os.environ.get("SLURM_JOB_ID"),
+            "forked": FORKED in os.environ,
             **facts,
             **watch.read(),
         },

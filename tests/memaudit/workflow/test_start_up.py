@@ -3,7 +3,7 @@
 import pytest
 
 from memaudit.common.errors import AuditError
-from memaudit.rehearsal import start_up
+from memaudit.workflow import start_up
 
 
 def test_the_imports_of_a_script_take_time_and_it_does_not_run():

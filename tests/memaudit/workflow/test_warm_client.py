@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from memaudit.rehearsal.warm_interpreter import CLIENT
+from memaudit.workflow.warm_interpreter import CLIENT
 
 
 def test_it_starts_without_site_packages_and_says_when_nobody_listens(tmp_path):

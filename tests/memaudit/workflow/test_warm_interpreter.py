@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from memaudit.rehearsal.warm_interpreter import run_script, write_executable
+from memaudit.workflow.warm_interpreter import run_script, write_executable
 
 SCRIPT = """
 import os, sys
@@ -22,7 +22,7 @@ sys.exit(int(sys.argv[1]))
 @pytest.fixture
 def python(tmp_path):
     """The executable of a warm interpreter that has imported little."""
-    code = "import sys, pathlib; from memaudit.rehearsal.warm_interpreter import serve; "
+    code = "import sys, pathlib; from memaudit.workflow.warm_interpreter import serve; "
     code += "serve(pathlib.Path(sys.argv[1]), ['json', 'memaudit.common.io'])"
     server = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
     while not (tmp_path / "socket").exists():

@@ -1,11 +1,13 @@
 """A process that has imported what jobs import, and forks one for each script: starting a job costs no imports.
 
-A job of a rehearsal computes for a second and imports torch and its kin for up to nine. Modules of the library are
-imported anew by every script, from the PYTHONPATH of its caller; packages in sidecars are all that were imported here.
+Many a job computes for a second and imports torch and its kin for up to nine. Modules of the library are imported
+anew by every script, from the PYTHONPATH of its caller; packages in sidecars are all that were imported here. Numeric
+libraries have one thread, but for torch, whose number a job sets.
 """
 
 import json
 import os
+import re
 import runpy
 import signal
 import socket
@@ -20,6 +22,7 @@ from pathlib import Path
 
 from memaudit import OFFLINE
 from memaudit.common.errors import AuditError
+from memaudit.workflow.sidecar import FORKED
 
 CLIENT = Path(__file__).with_name("warm_client.py")
 # Python imports it when it starts: Snakemake, and nothing else, takes another executable for its jobs.
@@ -29,6 +32,7 @@ if "snakemake" in map(os.path.basename, sys.orig_argv[1:3]):
 """
 # The hub's client first: it reads when it is imported whether it may reach a server.
 FIRST = ("huggingface_hub", "datasets", "transformers", "openml")
+FETCHES = re.compile(r"(^|[/.])fetch_\w+\.py$")  # scripts that may reach the hub; Snakemake's copies have a prefix
 # What most packages are imported for.
 LIBRARY = (
     "memaudit.models.deployed_estimators",
@@ -64,11 +68,13 @@ def warm(folder: Path, environment: Mapping[str, str], *, online: bool) -> Itera
     listening = folder / "socket"
     listening.unlink(missing_ok=True)
     write_executable(folder)
-    process = subprocess.Popen([sys.executable, __file__, str(folder), *["online"] * online], env=dict(environment))
+    own = {"OMP_NUM_THREADS": "1"} | dict(environment)
+    command = [sys.executable, "-P", "-m", "memaudit.workflow.warm_interpreter", str(folder), *["online"] * online]
+    process = subprocess.Popen(command, env=own)
     try:
         while not listening.exists():
             if process.poll() is not None:
-                raise AuditError("the warm interpreter has ended; see the message above, or rehearse without it")
+                raise AuditError("the interpreter that jobs are forked from has ended; see the message above")
             time.sleep(0.1)
         paths = [str(folder), *filter(None, [environment.get("PYTHONPATH")])]
         yield dict(environment) | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -80,7 +86,7 @@ def warm(folder: Path, environment: Mapping[str, str], *, online: bool) -> Itera
 def serve(folder: Path, modules: Sequence[str] = (*FIRST, *LIBRARY), *, online: bool = False) -> None:
     """Import the modules, then fork a process for each script that the executable of this folder is called with.
 
-    Never returns; end the process to end it. online: see `warm`.
+    It returns when the process that started it has ended. online: see `warm`.
     """
     if online:
         for variable in OFFLINE:
@@ -91,21 +97,28 @@ def serve(folder: Path, modules: Sequence[str] = (*FIRST, *LIBRARY), *, online: 
     for name in [name for name in sys.modules if name.partition(".")[0] == "memaudit"]:
         del sys.modules[name]
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who presses Ctrl-C means the jobs: Snakemake decides on the rest
     path = folder / "socket"
     path.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
         listener.listen()
-        while True:
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                listener.close()
-                _answer(connection)
-            connection.close()
+        listener.settimeout(1.0)
+        parent = os.getppid()
+        while os.getppid() == parent:
+            with suppress(TimeoutError):
+                connection, _ = listener.accept()
+                if os.fork() == 0:
+                    listener.close()
+                    _answer(connection, online)
+                connection.close()
 
 
-def _answer(connection: socket.socket) -> None:
-    """Have the requested script run by a process of its own, say how it ended, and end."""
+def _answer(connection: socket.socket, online: bool) -> None:
+    """Have the requested script run by a process of its own, say how it ended, and end.
+
+    A script that may have to reach the hub runs in a Python of its own, unless its client was imported to do so.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     head, streams, _, _ = socket.recv_fds(connection, 8, 3)
     request = b""
@@ -125,6 +138,10 @@ def _answer(connection: socket.socket) -> None:
         connection.sendall(ended.to_bytes(2, "big", signed=True))
         os._exit(0)
     connection.close()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if FETCHES.search(wanted["command"][0]) and not online:
+        os.execv(sys.executable, [sys.executable, *wanted["command"]])
+    os.environ[FORKED] = "1"
     code = run_script(wanted["command"])
     sys.stdout.flush()
     sys.stderr.flush()
@@ -135,7 +152,7 @@ def run_script(command: Sequence[str]) -> int:
     """Run a script with its arguments as Python would; return its exit code."""
     sys.argv = list(command)
     library = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-    sys.path[:1] = [str(Path(command[0]).resolve().parent), *library]
+    sys.path[:0] = [str(Path(command[0]).resolve().parent), *library]
     try:
         runpy.run_path(command[0], run_name="__main__")
     except SystemExit as end:

@@ -4,7 +4,9 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import SCRIPTS
@@ -12,6 +14,11 @@ from memaudit.workflow.digest import script_of
 
 # Scripts run their `main` as `__main__` alone.
 IMPORTS = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='imported')"
+
+
+def start_up(rule: str, record: Mapping[str, Any]) -> float:
+    """CPU seconds by which a job's sidecar falls short of what it would have cost on its own: its start, if forked."""
+    return start_up_seconds(rule) if record.get("forked") else 0.0
 
 
 @cache
