@@ -108,7 +108,7 @@ def test_an_unknown_key_of_one_kind_of_data_is_named():
     with pytest.raises(AuditError) as caught:
         checked(config)
     for name in ("arc_mistral", "ethics_mistral"):
-        assert f"predict/settings/{name}/data/choices/tokns: unknown key" in str(caught.value)
+        assert f"predict/settings/{name}/data/tokns: unknown key; did you mean `tokens`?" in str(caught.value)
 
 
 def test_an_unknown_key_beside_a_wrong_value_tells_both(config):

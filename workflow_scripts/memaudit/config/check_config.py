@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
@@ -44,7 +44,7 @@ def checked(config: dict[str, Any], files: Sequence[str | Path] = ()) -> dict[st
     try:
         parsed = Config.model_validate(config)
     except ValidationError as error:
-        found = {_where(fault): _explain(fault) for fault in reversed(error.errors())}
+        found = {_where(fault, config): _explain(fault, config) for fault in reversed(error.errors())}
         faults = [fault + place(where.split("/"), files) for where, fault in reversed(found.items())]
         if (meant := _as_meant(config, error)) is not None:
             faults += _at_their_places(_contradictions(meant))
@@ -83,14 +83,30 @@ def _at_their_places(faults: Iterable[str]) -> list[str]:
     return [f"{found[0]}: {what}" + f" (also {others[what]})" * bool(others[what]) for what, found in places.items()]
 
 
-def _where(fault: dict[str, Any]) -> str:
-    # Pydantic names the branch of a union that it tried; the user has no such key.
-    loc = (str(part) for part in fault["loc"])
-    return "/".join(part for part in loc if part not in {"float", "int", "str"} and not part.startswith("constrained-"))
+def _where(fault: dict[str, Any], config: dict[str, Any]) -> str:
+    """The path of a fault's key, made of keys that the user has."""
+    *path, last = fault["loc"]
+    if fault["type"] == "missing" or last == "[key]":  # [key]: the name itself is wrong
+        return "/".join([*_keys_of(path, config), str(last)])
+    return "/".join(_keys_of([*path, last], config))
 
 
-def _explain(fault: dict[str, Any]) -> str:
-    where = _where(fault)
+def _keys_of(loc: Sequence[str | int], at: Any) -> list[str]:
+    """The parts of a fault's place that are keys or indices: pydantic names the branch of a union that it tried, too.
+
+    A branch may be called like a key beside it: the reading that leads to the last part is preferred, then the longest.
+    """
+    if not loc:
+        return []
+    part, *below = loc
+    readings = [_keys_of(below, at)]
+    if part in at if isinstance(at, dict) else isinstance(at, list) and isinstance(part, int):
+        readings.append([str(part), *_keys_of(below, at[part])])
+    return max(readings, key=lambda keys: (keys[-1:] == [str(loc[-1])], len(keys)))
+
+
+def _explain(fault: dict[str, Any], config: dict[str, Any]) -> str:
+    where = _where(fault, config)
     if fault["type"] == "extra_forbidden":
         known = _known_keys(fault["loc"][:-1])
         return f"{where}: unknown key{_beside(fault) or hint(fault['loc'][-1], known)}"
@@ -124,14 +140,30 @@ def _beside(fault: dict[str, Any]) -> str:
 
 
 def _known_keys(path: tuple[Any, ...]) -> list[str]:
-    section: type = Config
+    """The keys of the section at a fault's place, where a part may name the branch of a union."""
+    kinds: list[Any] = [Config]
     for part in path:
-        if part in CATALOGUES and section is Config:
-            section = CATALOGUED[part]
-        elif part in (keys := _keys(section)):
-            kinds = (keys[part], *getattr(keys[part], "__args__", ()))
-            section = next((kind for kind in kinds if _keys(kind)), section)
-    return list(_keys(section))
+        if part in CATALOGUES and kinds == [Config]:
+            kinds = [CATALOGUED[part]]
+        elif len(kinds) > 1 and (named := [kind for kind in kinds if part in _branch_names(kind)]):
+            kinds = named
+        else:
+            below = [one for kind in kinds if part in _keys(kind) for one in _sections(_keys(kind)[part])]
+            kinds = below or kinds
+    return list(dict.fromkeys(key for kind in kinds for key in _keys(kind)))
+
+
+def _sections(kind: Any) -> Iterator[Any]:
+    """The sections and mappings with named keys in an annotation."""
+    if _keys(kind):
+        yield kind
+    for part in get_args(kind):
+        yield from _sections(part)
+
+
+def _branch_names(kind: Any) -> set[Any]:
+    """The values of the keys by which a union tells a section from others."""
+    return {value for of_key in _keys(kind).values() if get_origin(of_key) is Literal for value in get_args(of_key)}
 
 
 def _keys(kind: Any) -> dict[str, Any]:
