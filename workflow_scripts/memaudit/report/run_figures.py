@@ -10,7 +10,14 @@ from matplotlib.figure import Figure
 
 from memaudit.common import tidy
 from memaudit.common.project_paths import PROJECT
-from memaudit.plotting import attacks_figures, iclmem_figures, lira_figures, predict_figures, result_tables, tabpate_figures
+from memaudit.plotting import (
+    attacks_figures,
+    iclmem_figures,
+    lira_figures,
+    predict_figures,
+    result_tables,
+    tabpate_figures,
+)
 
 PUBLISHED = PROJECT / "docs/results"
 PRINTED = "as printed"  # the method of the papers' numbers, see statistics/dataset_means.py
@@ -40,10 +47,10 @@ DOSES = (
 )
 PRIVATE_WAYS = ["non_private", "as_published", "class_moments", "dp_tabicl", "dp_linear", "aim"]
 BUDGETS = (
-    "Balanced accuracy on test records with 95 % intervals at two privacy budgets: TabPATE as published, one student of "
-    "class-moments that asks no teacher, and three other private ways. Black, with its band: the model with the private "
-    "records in its context; dashed: guessing. The last panel is the mean over the tables. Tables 2 and 13 of the paper "
-    "have all ways."
+    "Balanced accuracy on test records with 95 % intervals at two privacy budgets: TabPATE as published, a student of "
+    "class-moments, which asks no teacher, and three other private ways. Black, with its band: the model with the "
+    "private records in its context; dashed: guessing. The last panel is the mean over the tables. Tables 2 and 13 of "
+    "the paper have all ways."
 )
 FIGURES = {
     "attacks": Shown("attacks", "model_families", attacks_figures.model_families, {"attack": ["strongest"]}, FAMILIES),
