@@ -21,6 +21,7 @@ ECHO = re.compile(
     r"|Shutting down, this might take some time\.$",
     re.DOTALL,
 )
+FAULT = re.compile(r"\AInputFunctionException .*?\n\s*AuditError: ([^\n]*)", re.DOTALL)
 INTERRUPTED = threading.Event()  # set when Ctrl-C ends the run
 
 
@@ -79,6 +80,15 @@ class WithoutEcho(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         own = self._local and getattr(record, "event", None) == "job_error"
         return not own and not ECHO.match(str(record.msg))
+
+
+class OneLine(logging.Filter):
+    """Replaces what Snakemake says of an input function that raised an AuditError by its line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if found := FAULT.search(str(record.msg)):
+            record.msg, record.args = f"memaudit: {found[1]}", ()
+        return True
 
 
 class Brief(logging.Filter):
