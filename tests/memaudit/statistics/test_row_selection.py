@@ -41,6 +41,11 @@ def test_the_selections_own_keys_override_the_common_ones():
     assert select(TABLE, own, {"models": 64, "mode": "raw"}).index.tolist() == [0]
 
 
+def test_a_position_is_among_the_rows_that_fulfil_all_other_conditions():
+    own = Selection(metric="auc", where={"models": "largest", "mode": "raw"})
+    assert TABLE.loc[select(TABLE, own, {}).index, "models"].tolist() == [16]
+
+
 def test_the_second_largest_of_one_value_selects_nothing():
     assert select(TABLE.iloc[:1], Selection(metric="auc", where={"models": "second_largest"}), {}).empty
 

@@ -44,7 +44,9 @@ class Selection(Strict):
 def select(rows: pd.DataFrame, selection: Selection, where: Mapping[str, Wanted]) -> pd.DataFrame:
     """Rows of expanded tidy results that a selection means, where other keys have these values too."""
     rows = rows[rows["metric"] == selection.metric]
-    for key, wanted in (dict(where) | selection.where).items():
+    # Words like largest are of the values that rows have which fulfil all other conditions.
+    conditions = sorted((dict(where) | selection.where).items(), key=lambda one: _is_position(one[1]))
+    for key, wanted in conditions:
         rows = rows[_matches(rows.reindex(columns=[key])[key], wanted)]
     return rows
 
@@ -59,6 +61,10 @@ def condition_text(key: str, wanted: Wanted) -> str:
     return f"{key} none" if wanted is None else f"{key} {wanted}"
 
 
+def _is_position(wanted: Wanted) -> bool:
+    return isinstance(wanted, str) and wanted in POSITION
+
+
 def _matches(column: pd.Series, wanted: Wanted) -> pd.Series:
     if wanted is None:
         return column.isna()
@@ -66,7 +72,7 @@ def _matches(column: pd.Series, wanted: Wanted) -> pd.Series:
         return pd.Series(True, index=column.index)
     if isinstance(wanted, Range):
         return column.between(wanted.at_least, wanted.at_most)
-    if isinstance(wanted, str) and wanted in POSITION:
+    if _is_position(wanted):
         present = sorted(column.dropna().unique())
         return column == (present[POSITION[wanted]] if present and len(present) >= -POSITION[wanted] else np.nan)
     choices = wanted if isinstance(wanted, list) else [wanted]
