@@ -113,7 +113,7 @@ rehearse: .venv .venv-synth ## run config/paper.yaml with its counts made smalle
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/rehearse.py \
 	  --params '{"config": "config/paper.yaml"$(,) "rules": "config/rehearsal.yaml"$(,) "folder": "$(or $(OUT),results/rehearsal)"$(,) "studies": "$(STUDY)"$(,) "cores": $(or $(CORES),2)$(,) "warm": $(if $(WARM),true,false)$(,) "card": "results/bench/rehearsal.json"}'
 
-costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`, and its errors for docs/performance.md
+costs: .venv ## measure what the jobs of results/demo, run by `snakemake --cores 1`, have cost: results/bench/unit_costs.json, for `snakemake plan`, and its errors for docs/performance.md
 	$(BIN)/snakemake --cores 1 costs
 	@$(BIN)/python -m memaudit.report.docs_pages
 

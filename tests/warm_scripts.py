@@ -13,7 +13,7 @@ _open = ExitStack()
 
 
 def python() -> str:
-    """What to call in place of Python: the script costs no imports. It must not be killed by SIGKILL."""
+    """What to call in place of Python: the script costs no imports."""
     return str(_folder_and_environment()[0] / "python")
 
 
@@ -31,4 +31,4 @@ def end() -> None:
 @cache
 def _folder_and_environment() -> tuple[Path, dict[str, str]]:
     folder = Path(_open.enter_context(tempfile.TemporaryDirectory(prefix="memaudit-warm-")))
-    return folder, _open.enter_context(warm_interpreter.warm(folder, _GIVEN, online=False))
+    return folder, _open.enter_context(warm_interpreter.warm(folder, _GIVEN))

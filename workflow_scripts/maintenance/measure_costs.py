@@ -5,7 +5,7 @@ python workflow_scripts/maintenance/measure_costs.py --params '{"run": "results/
     "jobs": {"lira_gather_grid": {"wine/efficient": [182272, 182272, 182272]}}}'
 
 jobs: work, bytes written and memory held, in the rule's own units. unit_costs: the file that is written; known: the one
-that it is added to, so that a run on a GPU keeps what one without has left. Of forked jobs the start is added.
+that it is added to, so that a run on a GPU keeps what one without has left.
 """
 
 from pathlib import Path
@@ -15,7 +15,6 @@ from memaudit.common.io import read_json, write_json
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.job_costs import Size, errors, measure, whole
 from memaudit.workflow.sidecar import read_all
-from memaudit.workflow.start_up import start_up
 
 
 def main(job):
@@ -26,7 +25,6 @@ def main(job):
         raise AuditError(f"{folder}: no sidecars of whole jobs to measure costs from; run `snakemake --cores 1` first")
     for record in records.values():
         record["outputs_bytes"] = sum(map(_bytes, record["outputs"]))
-        record["cpu_seconds"] += start_up(record["rule"], record)
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}
     units = measure(jobs, records)
     kept = read_json(known) if known.exists() else {"measured": {}, "rules": {}}
@@ -38,7 +36,7 @@ def main(job):
     kept["measured"] |= dict.fromkeys(devices, _circumstances(job.params.run, records))
     write_json(kept, path)
     missing = ", ".join(sorted(jobs.keys() - units.keys())) or "none"
-    left_out = f"{len(found) - len(records)} resumed or adopted ones left out"
+    left_out = f"{len(found) - len(records)} resumed, adopted or forked ones left out"
     tell(f"costs: {len(records)} jobs of {job.params.run} measured into {path}, {left_out}; no job of: {missing}")
 
 

@@ -97,7 +97,7 @@ def _snakemake(params, targets: list[str], folder: Path, environment: dict[str, 
     with ExitStack() as stack:
         log = stack.enter_context(open(folder / "snakemake.log", "w", encoding="utf-8"))
         if params.warm:
-            own = stack.enter_context(warm_interpreter.warm(folder, own, online=True))
+            own = stack.enter_context(warm_interpreter.warm(folder, own))
         command = snakemake_command(arguments)
         streams = {"stdout": log, "stderr": subprocess.STDOUT}
         return subprocess.run(command, env=own, pass_fds=[lock], check=False, **streams).returncode

@@ -2,8 +2,9 @@
 
 python workflow_scripts/maintenance/run_forked.py --params '{"arguments": "--cores all --quiet rules progress"}'
 
-arguments: Snakemake's. The exit code is Snakemake's. Jobs of other environments, and those that fetch, start as ever.
-Where processes that have imported much cannot be forked safely (anywhere but on Linux) all jobs do.
+arguments: Snakemake's, of a run on this computer. The exit code is Snakemake's. Jobs of other environments, and those
+that may fetch from a hub, start as ever. All jobs do where processes that have imported much cannot be forked safely
+(anywhere but on Linux), and where a profile of the user's may send them to other computers.
 """
 
 import os
@@ -23,9 +24,9 @@ from memaudit.workflow.job import run
 def main(job):
     environment = dict(os.environ)
     with ExitStack() as stack:
-        if sys.platform == "linux":
+        if sys.platform == "linux" and "SNAKEMAKE_PROFILE" not in environment:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memaudit-")))
-            environment = stack.enter_context(warm_interpreter.warm(folder, environment, online=False))
+            environment = stack.enter_context(warm_interpreter.warm(folder, environment))
         snakemake = subprocess.Popen(snakemake_command(shlex.split(job.params.arguments)), env=environment)
         # Ctrl-C reaches Snakemake by itself; it decides when a run has ended.
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -111,6 +111,23 @@ def test_an_unknown_key_of_one_kind_of_data_is_named():
         assert f"predict/settings/{name}/data/tokns: unknown key; did you mean `tokens`?" in str(caught.value)
 
 
+def test_a_wrong_item_of_a_list_within_a_list_is_named():
+    config = load("ltmia_texts")
+    config["ltmia"]["held_out"][0]["models"][2] = 7
+    with pytest.raises(AuditError, match=r"^ltmia/held_out/0/models/2: must be a valid string, got 7"):
+        checked(config)
+
+
+def test_an_unknown_key_of_a_section_that_an_anchor_shares_is_named_at_each_place(config):
+    shared = {"epochs": 2, "batch": 16, "learning_rate": 1e-3, "epochz": 3}
+    for classifier in ("first", "second"):
+        config["ltmia"]["classifiers"][classifier] = {"training": shared}
+    with pytest.raises(AuditError) as caught:
+        checked(config)
+    for classifier in ("first", "second"):
+        assert f"ltmia/classifiers/{classifier}/training/epochz: unknown key" in str(caught.value)
+
+
 def test_an_unknown_key_beside_a_wrong_value_tells_both(config):
     config["lira"] |= {"nothing_like_it": 1, "models": "many"}
     with pytest.raises(AuditError) as caught:

@@ -126,7 +126,7 @@ def test_a_rule_that_was_never_measured_counts_as_the_cheapest(run):
     assert (cost.jobs, cost.cpu_seconds) == (2, pytest.approx(1))
 
 
-def test_a_job_that_was_resumed_or_adopted_is_no_measure_of_a_whole_one():
+def test_a_job_that_was_resumed_adopted_or_forked_is_no_measure_of_a_whole_one():
     """Its sidecar has the cost of the last process alone."""
     writer = {"host": "a", "pid": 1}
     sidecars = {
@@ -134,6 +134,7 @@ def test_a_job_that_was_resumed_or_adopted_is_no_measure_of_a_whole_one():
         "light": {},
         "resumed": {"writers": [writer, writer], "adopted": False},
         "adopted": {"writers": [writer], "adopted": True},
+        "forked": {"forked": True},
     }
     assert list(whole(sidecars)) == ["whole", "light"]
 

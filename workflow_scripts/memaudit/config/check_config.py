@@ -64,9 +64,9 @@ def _as_meant(config: dict[str, Any], error: ValidationError) -> Config | None:
             # Pydantic names the branch of a union, too, which is no key.
             below = at[part] if isinstance(at, list) else at.get(part)
             at = below if isinstance(below, dict | list) else at
-        value, name = at.pop(key), closest(key, _known_keys(tuple(path)))
-        if name and name not in at:
-            at[name] = value
+        if key in at:  # sections that YAML shares by an anchor are one
+            value, name = at.pop(key), closest(key, _known_keys(tuple(path)))
+            at |= {name: value} if name and name not in at else {}
     try:
         return Config.model_validate(meant)
     except ValidationError:
@@ -99,10 +99,10 @@ def _keys_of(loc: Sequence[str | int], at: Any) -> list[str]:
     if not loc:
         return []
     part, *below = loc
-    readings = [_keys_of(below, at)]
+    readings = [_keys_of(below, at)] if isinstance(part, str) else []  # no branch is called by a number
     if part in at if isinstance(at, dict) else isinstance(at, list) and isinstance(part, int):
         readings.append([str(part), *_keys_of(below, at[part])])
-    return max(readings, key=lambda keys: (keys[-1:] == [str(loc[-1])], len(keys)))
+    return max(readings, key=lambda keys: (keys[-1:] == [str(loc[-1])], len(keys)), default=[])
 
 
 def _explain(fault: dict[str, Any], config: dict[str, Any]) -> str:

@@ -18,9 +18,9 @@ from memaudit.plotting import (
     result_tables,
     tabpate_figures,
 )
+from memaudit.statistics.dataset_means import AS_PRINTED
 
 PUBLISHED = PROJECT / "docs/results"
-PRINTED = "as printed"  # the method of the papers' numbers, see statistics/dataset_means.py
 
 
 class Shown(NamedTuple):
@@ -83,5 +83,5 @@ def draw(run: str) -> Figure:
     """The figure of a run in `runs`."""
     shown = FIGURES[run]
     results = tidy.shown(str(runs()[run]))
-    own = results[(results["study"] == shown.study) & (results["method"] != PRINTED)]
+    own = results[(results["study"] == shown.study) & (results["method"] != AS_PRINTED)]
     return shown.drawn(result_tables.chosen(own, shown.where))

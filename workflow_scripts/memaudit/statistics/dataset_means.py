@@ -9,6 +9,8 @@ from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.statistics.intervals import mean_of
 
+AS_PRINTED = "as printed"  # the method of a paper's numbers
+
 
 def means(
     study: str,
@@ -57,7 +59,7 @@ def published(
         for name, number in printed.items() if isinstance(printed, Mapping) else [(None, printed)]:
             own = keys | ({several: name} if name else {})
             metric = own.pop("metric")
-            yield tidy.row(study, own, metric, number, unit=units.get(metric, "fraction"), method="as printed")
+            yield tidy.row(study, own, metric, number, unit=units.get(metric, "fraction"), method=AS_PRINTED)
 
 
 def _text(value: Any) -> str:

@@ -62,11 +62,14 @@ def fit(sizes: Sequence[float], values: Sequence[float], start: float) -> Line:
 
 
 def whole(sidecars: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Sidecars of jobs that one process did alone: what a job cost that was resumed or adopted, no sidecar says."""
+    """Sidecars of jobs that one process did alone, from its start.
+
+    What a job cost that was resumed, adopted or forked, no sidecar says.
+    """
     return {
         name: record
         for name, record in sidecars.items()
-        if len(record.get("writers", [])) < 2 and not record.get("adopted")
+        if len(record.get("writers", [])) < 2 and not record.get("adopted") and not record.get("forked")
     }
 
 

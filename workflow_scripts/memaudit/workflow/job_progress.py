@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -83,12 +84,17 @@ class WithoutEcho(logging.Filter):
 
 
 class OneLine(logging.Filter):
-    """Replaces what Snakemake says of an input function that raised an AuditError by its line."""
+    """Keeps what Snakemake says of an input function that raised an AuditError from the screen, and prints its line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if found := FAULT.search(str(record.msg)):
-            record.msg, record.args = f"memaudit: {found[1]}", ()
-        return True
+            print(f"memaudit: {found[1]}", file=sys.stderr, flush=True)
+        return not found
+
+
+def on_screen(logger: logging.Logger) -> list[logging.Handler]:
+    """The handlers of Snakemake's logger but that of its log file, which keeps all."""
+    return [handler for handler in logger.handlers if not isinstance(handler, logging.FileHandler)]
 
 
 class Brief(logging.Filter):

@@ -1,7 +1,6 @@
 """What happens before the first job and after the last: checks, progress lines, the main results."""
 
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -16,7 +15,7 @@ from memaudit.workflow import housekeeping
 from memaudit.workflow.cluster_limits import partition_faults, typical_job
 from memaudit.workflow.digest import rule_of
 from memaudit.workflow.job_costs import seconds_of
-from memaudit.workflow.job_progress import INTERRUPTED, Brief, Progress, WithoutEcho
+from memaudit.workflow.job_progress import INTERRUPTED, Brief, Progress, WithoutEcho, on_screen
 from memaudit.workflow.job_sizes import Workload
 from memaudit.workflow.partial_request import remove_partial, write_request
 from memaudit.workflow.provenance import check_computed
@@ -196,11 +195,10 @@ def progress(workload: Workload, workflow: Any, logger: Any) -> Progress:
     """A log handler that prints a line for each job that starts, with the time left by the measured unit costs."""
     measured = read_facts(workload.run.unit_costs)
     seconds = seconds_of(workload.sizes(), measured["rules"] if measured else {})
-    for handler in logger.handlers:
-        if not isinstance(handler, logging.FileHandler):  # Snakemake's own log file keeps all
-            handler.addFilter(WithoutEcho(workflow.local_exec))
-            if workflow.output_settings.quiet:
-                handler.addFilter(Brief())
+    for handler in on_screen(logger):
+        handler.addFilter(WithoutEcho(workflow.local_exec))
+        if workflow.output_settings.quiet:
+            handler.addFilter(Brief())
     return Progress(
         lambda: [seconds(*sized_as(job)) for job in workflow.dag.needrun_jobs()],
         (workflow.global_resources["_cores"].value or 1) if workflow.local_exec else workflow.nodes,
