@@ -11,7 +11,7 @@ from memaudit.statistics.verdicts import verdicts
 BASE = {"id": "x", "paper": "p", "place": "Table 2", "text": "t", "study": "tabpate"}
 ABOVE = {"relation": "greater", "left": {"metric": "tpr"}, "right": {"value": 0.5}}
 BOUND = {"relation": "at_most", "left": {"metric": "bound", "where": {"arm": "private"}}, "right": {"value": 1.0}}
-GATE = "decided by what another run, with other noise, could have otherwise ({})"
+GATE = "another run, with other noise, may give another verdict, since this one hangs on {};"
 
 
 def row(metric, estimate, half=0.01, null=0.5, **keys):

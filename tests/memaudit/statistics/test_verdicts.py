@@ -66,6 +66,24 @@ def test_sides_are_paired_within_a_setting_never_across():
     assert verdict(claim(), *rows)["verdict"] == "reproduced"
 
 
+def test_a_mean_over_other_tables_is_not_held_against_the_papers():
+    number = {"value": 0.3, "tolerance": 0.05, "tables": 5, "of": {"metric": "auc", "where": {"dataset": "mean"}}}
+    for tables, expected in (
+        (5, "does not agree with 0.3"),
+        (4, "no mean over 5 tables to compare with the paper's, 0.3"),
+    ):
+        mean = row("auc", 0.5, dataset="mean") | {"method": f"mean of {tables} data sets taken as given"}
+        result = verdict(claim(numbers=[number]), *both(0.5, 0.4), mean)
+        assert result["verdict"] == "direction only"
+        assert expected in result["reason"]
+
+
+def test_loss_and_logit_gap_that_rank_alike_are_one_comparison():
+    rows = [part for name in ("loss", "logit_gap") for part in both(0.5, 0.4, predictor=name)]
+    assert "holds in 1 of 1" in verdict(claim(), *rows)["reason"]
+    assert "holds in 2 of 2" in verdict(claim(), *rows[:2], *both(0.6, 0.4, predictor="psmi"))["reason"]
+
+
 def test_a_share_of_comparisons_may_be_enough_where_the_claim_says_so():
     rows = (*both(0.5, 0.4, fpr=0.1), *both(0.2, 0.2, fpr=0.01))
     assert verdict(claim(), *rows)["verdict"] == "not testable at this scale"
@@ -360,6 +378,8 @@ def table(name, side):
         half = (estimates[2] if len(estimates) > 2 else vector).get("half", 0.005)
         half, estimate = half[side] if isinstance(half, list) else half, estimates[side]
         facts = {"n": vector.get("n", 1000), "null": vector.get("chance", np.nan)}
+        if tables := next((number.tables for number in SHIPPED[name].numbers if number.tables), None):
+            facts["method"] = f"mean of {tables} data sets taken as given"
         rows.append(
             tidy.row(
                 SHIPPED[name].study,

@@ -103,6 +103,8 @@ def chosen(results: pd.DataFrame, where: Mapping[str, Any] | None) -> pd.DataFra
 def _marked(table: pd.DataFrame) -> pd.DataFrame:
     """Results with a column `MARK` where some of them are of constant students."""
     constant = rests_on_constant(table) if "metric" in table else pd.Series(False, index=table.index)
+    if "source" in table:  # what a paper prints is about its own students
+        constant &= table["source"] != "paper"
     return table.assign(**{MARK: constant}) if constant.any() else table
 
 
@@ -143,7 +145,7 @@ def _legend(table: pd.DataFrame, cells: list[list[str]], layout: Mapping[str, An
     meanings = {
         "In brackets: 95 % interval.": any(CELL.fullmatch(text) for text in texts),
         "In parentheses: the value by chance.": layout.get("null") and any(text.endswith(")") for text in texts),
-        f"With a star: a student is constant, and attacks on it prove nothing ({STAR}).": any(
+        f"With a star: a student is constant in at least one repeat, and attacks on it prove nothing ({STAR}).": any(
             text.endswith(STAR) for text in texts
         ),
         "Where a result is yes or no, 1 is yes and 0 is no.": (table.get("unit") == DECISION).any(),

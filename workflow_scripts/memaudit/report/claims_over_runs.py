@@ -1,4 +1,4 @@
-"""The verdict of each claim over all published runs, counted by study."""
+"""The verdict of each claim over all published runs, counted by study; statements that no paper makes are apart."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,29 +8,38 @@ from memaudit.plotting.result_tables import texts_table
 from memaudit.statistics.verdicts import DIRECTION, IDENTITY, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 
 VERDICTS = (REPRODUCED, DIRECTION, NOT_REPRODUCED, IDENTITY, NOT_TESTABLE)
+OWN = "not in the paper"  # the place of a statement of the project's own
+COMPARED = "holds in "  # how the reason of a verdict begins that compares results
 Published = Mapping[str, Any]
 
 
-def verdicts(runs: Iterable[Published]) -> dict[str, dict[str, str]]:
-    """The verdict by claim and by study, of the first of the runs that can test the claim."""
+def verdicts(runs: Iterable[Published], *, own: bool = False) -> dict[str, dict[str, str]]:
+    """The verdict by claim and by study, of the first of the runs that has results to compare.
+
+    A verdict of a later run does not replace that of one whose intervals are too wide: that would be a choice by
+    outcome. own: the statements that no paper makes, instead of the papers' claims.
+    """
     found: dict[str, dict[str, str]] = {}
+    final = set()
     for published in runs:
         for study, one in published["studies"].items():
             for row in one.get("claims", {"rows": []})["rows"]:
-                known = found.setdefault(study, {})
-                if known.get(row["id"], NOT_TESTABLE) == NOT_TESTABLE:
-                    known[row["id"]] = row["verdict"]
+                if (row["place"] == OWN) != own or row["id"] in final:
+                    continue
+                found.setdefault(study, {})[row["id"]] = row["verdict"]
+                if row["verdict"] != NOT_TESTABLE or row["reason"].startswith(COMPARED):
+                    final.add(row["id"])
     return found
 
 
-def table(default: Published, others: Iterable[Published]) -> str:
+def table(default: Published, others: Iterable[Published], *, own: bool = False) -> str:
     """Numbers of claims by study and verdict, as Markdown; others: runs that the same predicates have judged.
 
     Runs of one study come before the default run, those that took more CPU time first, so that it does not depend on
-    their verdicts which of two that can test a claim is counted.
+    their verdicts which of two is counted. own: see `verdicts`.
     """
     ordered = sorted(others, key=lambda one: -one["made"]["cpu_seconds"])
-    counted = {study: Counter(claims.values()) for study, claims in verdicts([*ordered, default]).items()}
+    counted = {study: Counter(claims.values()) for study, claims in verdicts([*ordered, default], own=own).items()}
     counted = {study: counts for study, counts in sorted(counted.items()) if counts}
     total = sum(counted.values(), Counter())
     rows = [

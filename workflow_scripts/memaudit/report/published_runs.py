@@ -7,6 +7,7 @@ page of its own.
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import yaml
@@ -15,6 +16,7 @@ from memaudit.common.project_paths import PROJECT
 from memaudit.plotting.result_tables import texts_table
 from memaudit.report import claims_over_runs, transfer_setting_section
 from memaudit.report.judged_results import JUDGE
+from memaudit.statistics.claims import Claim, load
 from memaudit.statistics.headlines import QUESTIONS
 
 CLAIM = ("claim", "place", "paper_value", "ours")
@@ -31,6 +33,7 @@ def default_run(published: Published, others: Mapping[str, Published]) -> dict[s
     return {
         **_numbers(published),
         "claims": claims_over_runs.table(published, alike),
+        "own_claims": claims_over_runs.table(published, alike, own=True),
         "runs": texts_table(heads, [_line(published["run"], published, published["code"]), *runs]),
     }
 
@@ -136,10 +139,11 @@ def _study(name: str, study: Mapping[str, Any], verdicts: bool) -> dict[str, Any
 
 def _claims(rows: list[Mapping[str, str]], verdicts: bool) -> dict[str, str]:
     """The number of claims by verdict, and the table of all claims; without verdicts, the comparisons alone."""
-    head = ["claim of the paper", "where", "its value", "here, the narrowest case"]
+    head = ["claim", "where", "its value", "here, a case that decides"]
     cells = []
     for row in rows:
-        *paper, ours = (row[key] for key in CLAIM)
+        claim, *paper, ours = (row[key] for key in CLAIM)
+        paper = [claim + _judged_by(row["id"]), *paper]
         outcome = f"{row['verdict']}: {row['reason']}" if verdicts else row["reason"]
         cells.append([*paper, ours.split("; ")[0], outcome])
     return {
@@ -148,8 +152,27 @@ def _claims(rows: list[Mapping[str, str]], verdicts: bool) -> dict[str, str]:
     }
 
 
+def _judged_by(claim_id: str) -> str:
+    """How a claim is judged, where its words do not say it: its note, and the share that must hold."""
+    if (claim := _present_claims().get(claim_id)) is None:  # of former predicates
+        return ""
+    said = [claim.note] if claim.note else []
+    if claim.share != Claim.model_fields["share"].default:
+        said.append("all must hold" if claim.share == 1 else f"{claim.share:.0%} must hold")
+    return f" *({'; '.join(said)})*" if said else ""
+
+
+@cache
+def _present_claims() -> dict[str, Claim]:
+    return {claim.id: claim for claim in load(PROJECT / "config/claims.yaml")}
+
+
 def _counts(rows: list[Mapping[str, str]]) -> str:
-    return "; ".join(f"{count} {verdict}" for verdict, count in Counter(row["verdict"] for row in rows).items())
+    """The papers' claims by verdict, and the number of the project's own statements."""
+    counts = Counter(row["verdict"] for row in rows if row["place"] != claims_over_runs.OWN)
+    own = sum(row["place"] == claims_over_runs.OWN for row in rows)
+    text = "; ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    return text + (f"; and {own} statements that are not in the paper" if own else "")
 
 
 def _made(made: Mapping[str, Any]) -> str:

@@ -45,12 +45,19 @@ DOSES = (
     "the smallest AUC that the probe's loss shows with probability .9. A probe that stays at chance while the red line "
     "rises misses what was memorized. Not in the paper."
 )
-PRIVATE_WAYS = ["non_private", "as_published", "class_moments", "dp_tabicl", "dp_linear", "aim"]
+# A mean is left out: not every way was run on all tables.
+BUDGETS_SHOWN = {
+    "arm": ["non_private", "as_published", "class_moments", "dp_tabicl", "dp_linear", "aim"],
+    "dataset": [
+        *("credit-g", "blood-transfusion", "diabetes-pima", "phoneme"),
+        *("kc1", "breast_cancer", "adult", "bank-marketing"),
+    ],
+}
 BUDGETS = (
-    "Balanced accuracy on test records with 95 % intervals at two privacy budgets: TabPATE as published, a student of "
-    "class-moments, which asks no teacher, and three other private ways. Black, with its band: the model with the "
-    "private records in its context; dashed: guessing. The last panel is the mean over the tables. Tables 2 and 13 of "
-    "the paper have all ways."
+    "Balanced accuracy on test records with 95 % intervals at two privacy budgets: TabPATE as it is published "
+    "(as_published), a student of class-moments, which asks no teacher (class_moments), DP-TabICL (dp_tabicl), a "
+    "private linear model (dp_linear) and, on three tables, AIM. Black, with its band: the model with the private "
+    "records in its context; dashed: guessing. Tables 2 and 13 of the paper have all ways."
 )
 FIGURES = {
     "attacks": Shown("attacks", "model_families", attacks_figures.model_families, {"attack": ["strongest"]}, FAMILIES),
@@ -59,7 +66,7 @@ FIGURES = {
     ),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
     "predict": Shown("predict", "auc", predict_figures.auc),
-    "tabpate": Shown("tabpate", "utility", tabpate_figures.utility, {"arm": PRIVATE_WAYS}, BUDGETS),
+    "tabpate": Shown("tabpate", "utility", tabpate_figures.utility, BUDGETS_SHOWN, BUDGETS),
 }
 
 

@@ -1,5 +1,6 @@
 """The comparisons of intervals that a claim rests on: pair by pair, along a key, or with a printed number."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -12,21 +13,28 @@ from memaudit.statistics.claims import Claim, Constant, Number
 from memaudit.statistics.interval_outcomes import Comparison, Value, placed
 from memaudit.statistics.row_selection import POSITION, Scalar, Selection, select
 
+PREDICTOR = re.compile(r"predictor=\w+")
+
 
 def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
     """Every comparison that the claim's relation rests on; table: tidy results, expanded."""
     rows = judged_rows(claim, table)
     if claim.along:
-        return list(_trends(claim, rows)) if claim.along in rows else []
-    if claim.difference is not None and len(paired := select(rows, claim.difference, claim.where)):
-        return list(_differences(claim, rows, paired))
-    return list(_pairs(claim, rows))
+        found = _trends(claim, rows) if claim.along in rows else iter(())
+    elif claim.difference is not None and len(paired := select(rows, claim.difference, claim.where)):
+        found = _differences(claim, rows, paired)
+    else:
+        found = _pairs(claim, rows)
+    # With two classes the loss and the logit gap rank records alike: they are one predictor.
+    return list({(PREDICTOR.sub("", one.setting), one.numbers, one.margin): one for one in found}.values())
 
 
 def printed_comparisons(claim: Claim, number: Number, table: pd.DataFrame) -> list[Comparison]:
     """Every result that the paper prints this number for, compared with it."""
     selection, found = number.of or claim.difference or claim.left, []
     for row, value in _values(select(judged_rows(claim, table), selection, claim.where), selection):
+        if number.tables and not str(row["method"]).startswith(f"mean of {number.tables} "):
+            continue
         difference = Value(*(part - number.value for part in (value.estimate, value.low, value.high)))
         text = f"{value} against {number.value:g} in the paper"
         found.append(placed(setting_text(row, claim), text, difference, (-number.margin, number.margin)))

@@ -40,13 +40,15 @@ class Constant(Strict):
 class Number(Strict):
     """A number that the paper prints: intervals of the rows `of` must lie within +-tolerance of it.
 
-    of: default is the claim's `difference`, else its left side. relative: tolerance is in units of the number.
+    of: default is the claim's `difference`, else its left side. relative: tolerance is in units of the number. tables:
+    of the paper's mean, if it is one: a mean over another number of tables is not compared with it.
     """
 
     value: float
     tolerance: float = Field(gt=0)
     relative: bool = False
     of: Selection | None = None
+    tables: int | None = None
 
     @property
     def margin(self) -> float:

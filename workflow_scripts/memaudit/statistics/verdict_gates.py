@@ -56,6 +56,6 @@ def gate_text(names: list[str]) -> str:
     """The sentence on a verdict that would be another one without these gates."""
     alone = [name for name in names if name != TOGETHER] or names
     return (
-        f"; decided by what another run, with other noise, could have otherwise ({' or '.join(alone)}), with a "
-        "probability that is not known"
+        f"; another run, with other noise, may give another verdict, since this one hangs on {' or '.join(alone)}; how "
+        "probable that is is not known"
     )

@@ -148,7 +148,7 @@ def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
     found = _judged(claim, table)
     reason = found.reason + (_stability(claim, table, found) if claim.study in UNSEEDED else "")
     value = "" if claim.value is None else str(claim.value)
-    ours = _ours([*found.numbers, found.tally])
+    ours = _ours(found)
     texts = (claim.id, claim.paper, claim.place, claim.text, value, ours, found.verdict, reason)
     return dict(zip(COLUMNS, texts, strict=True))
 
@@ -214,6 +214,8 @@ def _with_numbers(claim: Claim, tally: Tally, numbers: Sequence[Tally]) -> tuple
 def _agreement(number: Number, tally: Tally) -> str:
     """Whether the results that a number is printed for agree with it."""
     printed = f"{number.value:g} (within {number.margin:.3g})"
+    if not tally.judged and number.tables:
+        return f"no mean over {number.tables} tables to compare with the paper's, {printed}"
     if not tally.judged:
         return f"no result with an interval to compare with {printed}"
     if tally.verdict == REPRODUCED:
@@ -223,9 +225,11 @@ def _agreement(number: Number, tally: Tally) -> str:
     return f"whether it agrees with {printed} is open: {tally.size}"
 
 
-def _ours(tallies: Sequence[Tally]) -> str:
-    """The narrowest comparisons, those with printed numbers first."""
-    lists = [tally.judged for tally in tallies]
+def _ours(found: Judgement) -> str:
+    """The comparisons that decide, the narrowest first: those with printed numbers where these do, else the others."""
+    lists = [sorted(found.tally.judged, key=lambda one: found.verdict == NOT_REPRODUCED and one.outcome != "opposite")]
+    printed = [number.judged for number in found.numbers]
+    lists = printed + lists if found.verdict in (REPRODUCED, DIRECTION) else lists + printed
     shown = [f"{one.setting}: {one.numbers}".removeprefix(": ") for judged in lists for one in judged[:SHOWN]]
     more = sum(max(len(judged) - SHOWN, 0) for judged in lists)
     return "; ".join(shown) + (f"; and {more} clearer" if more else "")
