@@ -86,11 +86,12 @@ def test_results_of_constant_students_are_starred_in_tables_for_readers(tmp_path
     keys = [{"dataset": "wine", "arm": arm, "epsilon": epsilon} for arm in ("ours", "theirs") for epsilon in (1, 10)]
     rows = [tidy.row("tabpate", key, "accuracy", 0.5) for key in keys]
     rows.append(tidy.row("tabpate", keys[0], "constant students", 1))
-    layout = {"rows": ["arm", "epsilon"], "columns": ["metric"], "where": {"metric": "accuracy"}}
+    rows.append(tidy.row("tabpate", keys[0] | {"source": "paper"}, "accuracy", 0.6))  # of the paper's own student
+    layout = {"rows": ["arm", "epsilon", "source"], "columns": ["metric"], "where": {"metric": "accuracy"}}
     result_tables.write(tidy.expand(tidy.frame(rows)), tmp_path / "table", layout)
     lines = (tmp_path / "table.md").read_text().splitlines()[2:]
-    assert [line.count("*") for line in lines[:4]] == [1, 0, 0, 0]
-    assert lines[4:] == ["", "With a star: a student is constant, and attacks on it prove nothing (*)."]
+    assert [line.count("*") for line in lines[:5]] == [1, 0, 0, 0, 0]
+    assert lines[6] == "With a star: a student is constant in at least one repeat, and attacks on it prove nothing (*)."
     assert "0.5* |" in lines[0]
 
 
