@@ -93,7 +93,7 @@ def test_gates_that_decide_only_together_are_named_so():
     both = claim(**ABOVE, provided={"metric": "auc"})
     found = judged(both, row("tpr", 0.8), row("constant students", 1), row("auc", 0.505))
     assert GATE.format("several conditions together") in found["reason"]
-    assert "(a or b)" in gate_text(["a", "b", "several conditions together"])
+    assert "hangs on a or b;" in gate_text(["a", "b", "several conditions together"])
 
 
 def test_a_verdict_that_is_the_same_with_what_is_left_out_is_not_decided_by_it():
