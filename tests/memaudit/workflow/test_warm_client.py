@@ -10,4 +10,4 @@ def test_it_starts_without_site_packages_and_says_when_nobody_listens(tmp_path):
     command = [sys.executable, "-I", "-S", CLIENT, str(tmp_path / "socket"), "script.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "FileNotFoundError" in done.stderr
+    assert done.stderr.startswith("memaudit: the process that jobs are forked from has ended")

@@ -93,8 +93,16 @@ def test_who_ends_the_client_ends_the_script(python, tmp_path, number):
 
 def test_ctrl_c_reaches_a_script_once(python, tmp_path):
     """Its cleanup is not interrupted by a second one."""
-    script = "import pathlib, time, os\npathlib.Path('started').write_text(str(os.getpid()))\n"
-    script += "try: time.sleep(60)\nexcept KeyboardInterrupt:\n    time.sleep(0.5)\n    pathlib.Path('clean').touch()\n"
+    script = """
+import os, pathlib, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process may ignore it
+try:
+    pathlib.Path("started").write_text(str(os.getpid()))
+    time.sleep(60)
+except KeyboardInterrupt:
+    time.sleep(0.5)
+    pathlib.Path("clean").touch()
+"""
     client, process = sleeping(python, tmp_path, script)
     os.killpg(client.pid, signal.SIGINT)
     assert client.wait(timeout=20) == 0
