@@ -22,7 +22,9 @@ def main(job):
     found = {str(Path(name).relative_to(folder).with_suffix("")): one for name, one in read_all(folder).items()}
     records = whole(found)
     if not records:
-        raise AuditError(f"{folder}: no sidecars of whole jobs to measure costs from; run `snakemake --cores 1` first")
+        raise AuditError(
+            f"{folder}: no sidecars of whole jobs to measure costs from; run `snakemake --cores 1 --forceall` first"
+        )
     for record in records.values():
         record["outputs_bytes"] = sum(map(_bytes, record["outputs"]))
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}

@@ -45,20 +45,20 @@ DOSES = (
     "the smallest AUC that the probe's loss shows with probability .9. A probe that stays at chance while the red line "
     "rises misses what was memorized. Not in the paper."
 )
-# A mean is left out: not every way was run on all tables.
-BUDGETS_SHOWN = {
-    "arm": ["non_private", "as_published", "class_moments", "dp_tabicl", "dp_linear", "aim"],
-    "dataset": [
-        *("credit-g", "blood-transfusion", "diabetes-pima", "phoneme"),
-        *("kc1", "breast_cancer", "adult", "bank-marketing"),
-    ],
-}
+PRIVATE_WAYS = ["non_private", "as_published", "class_moments", "dp_tabicl", "dp_linear", "aim"]
 BUDGETS = (
     "Balanced accuracy on test records with 95 % intervals at two privacy budgets: TabPATE as it is published "
     "(as_published), a student of class-moments, which asks no teacher (class_moments), DP-TabICL (dp_tabicl), a "
-    "private linear model (dp_linear) and, on three tables, AIM. Black, with its band: the model with the private "
-    "records in its context; dashed: guessing. Tables 2 and 13 of the paper have all ways."
+    "private linear model (dp_linear) and AIM, each on the tables that it was run on. Black, with its band: the model "
+    "with the private records in its context; dashed: guessing. Tables 2 and 13 of the paper have all ways."
 )
+
+
+def _budgets(results: pd.DataFrame) -> Figure:
+    """Utility by table; a mean is left out, since not every way was run on all of its tables."""
+    return tabpate_figures.utility(results[results["dataset"] != "mean"])
+
+
 FIGURES = {
     "attacks": Shown("attacks", "model_families", attacks_figures.model_families, {"attack": ["strongest"]}, FAMILIES),
     "iclmem": Shown(
@@ -66,7 +66,7 @@ FIGURES = {
     ),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
     "predict": Shown("predict", "auc", predict_figures.auc),
-    "tabpate": Shown("tabpate", "utility", tabpate_figures.utility, BUDGETS_SHOWN, BUDGETS),
+    "tabpate": Shown("tabpate", "utility", _budgets, {"arm": PRIVATE_WAYS}, BUDGETS),
 }
 
 
