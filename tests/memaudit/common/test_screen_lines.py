@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from memaudit.common.screen_lines import SHOWN, WIDEST, alike, listed, show
+from memaudit.common.screen_lines import SHOWN, WIDEST, alike, listed, show, write_line
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,24 @@ def test_columns_are_listed_in_one_width_and_the_rest_is_counted():
     assert long[-1] == "... and 3 more"
     assert len(long) == SHOWN + 1
     assert {len(line) for line in long[:-1]} == {WIDEST + len("  text")}
+
+
+class Unbuffered(io.StringIO):
+    """A stream whose every write is one of the operating system's."""
+
+    def __init__(self):
+        super().__init__()
+        self.writes = []
+
+    def write(self, text):
+        self.writes.append(text)
+        return len(text)
+
+
+def test_a_line_and_its_end_are_written_at_once(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Unbuffered())
+    write_line("memaudit: interrupted")
+    other = Unbuffered()
+    write_line("memaudit: a job's", other)
+    assert sys.stderr.writes == ["memaudit: interrupted\n"]
+    assert other.writes == ["memaudit: a job's\n"]

@@ -6,6 +6,7 @@ by which the name of a hostile file's column would command the terminal.
 
 import sys
 from collections.abc import Iterable, Mapping
+from typing import TextIO
 
 from memaudit.common.errors import printable
 
@@ -35,3 +36,13 @@ def show(lines: Iterable[str]) -> None:
     for line in lines:
         text = f"memaudit: {printable(line)}"
         print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+
+
+def write_line(text: str, stream: TextIO | None = None) -> None:
+    """Write a line with its end at once, to standard error by default: `print` writes both apart if unbuffered.
+
+    Between the two, other processes of a workflow may write a line of their own to the same terminal.
+    """
+    stream = stream or sys.stderr
+    stream.write(f"{text}\n")
+    stream.flush()

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import SCRIPTS
+from memaudit.common.screen_lines import write_line
 from memaudit.workflow import sidecar
 from memaudit.workflow.digest import rule_of
 from memaudit.workflow.faults import explain
@@ -89,7 +90,7 @@ def _report(error: BaseException | None, job: Any) -> None:
 
 def tell(message: str) -> None:
     """Print a line for the user's terminal, not for the log."""
-    print(message, file=sys.__stderr__, flush=True)
+    write_line(message, sys.__stderr__)
 
 
 class Paths(list):

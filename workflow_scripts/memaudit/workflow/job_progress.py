@@ -3,13 +3,13 @@
 import logging
 import os
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from memaudit.common.project_paths import CALLED_FROM
+from memaudit.common.screen_lines import write_line
 from memaudit.common.time_left import between, seconds_left
 
 # What Snakemake adds to a job of this machine that has ended with a line of its own. A job that is killed says nothing:
@@ -88,7 +88,7 @@ class OneLine(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if found := FAULT.search(str(record.msg)):
-            print(f"memaudit: {found[1]}", file=sys.stderr, flush=True)
+            write_line(f"memaudit: {found[1]}")
         return not found
 
 

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from memaudit.common.errors import AuditError
+from memaudit.common.screen_lines import write_line
 from memaudit.workflow import housekeeping
 from memaudit.workflow.cluster_limits import partition_faults, typical_job
 from memaudit.workflow.digest import rule_of
@@ -53,7 +54,7 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
 def interrupted(number: int, frame: FrameType | None) -> None:
     """Say that Ctrl-C has ended the run: a job that was still importing cannot, and Snakemake calls it failed."""
     INTERRUPTED.set()
-    print("memaudit: interrupted; run the same command again, it goes on from here", file=sys.stderr, flush=True)
+    write_line("memaudit: interrupted; run the same command again, it goes on from here")
     signal.default_int_handler(number, frame)
 
 
@@ -78,7 +79,7 @@ def after_jobs(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> Non
         # A fault here does not make a finished run fail.
         subprocess.run([sys.executable, script, "--params", params], check=False)
     for line in finished_files(run, views, map(str, workflow.dag.derived_targetfiles), studies):
-        print(f"memaudit: {line}", file=sys.stderr)
+        write_line(f"memaudit: {line}")
 
 
 def finished_files(

@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
             answer = connection.recv(2)
     except (ConnectionError, FileNotFoundError):
-        print("memaudit: the process that jobs are forked from has ended; run the same command again", file=sys.stderr)
+        sys.stderr.write("memaudit: the process that jobs are forked from has ended; run the same command again\n")
         return 1
     ended = int.from_bytes(answer, "big", signed=True) if answer else 1
     if ended < 0:

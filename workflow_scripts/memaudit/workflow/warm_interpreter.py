@@ -22,6 +22,7 @@ from importlib import import_module
 from pathlib import Path
 
 from memaudit.common.errors import AuditError
+from memaudit.common.screen_lines import write_line
 from memaudit.workflow.sidecar import FORKED
 
 CLIENT = Path(__file__).with_name("warm_client.py")
@@ -121,7 +122,7 @@ def serve(folder: Path, caller: int, modules: Sequence[str] = MODULES) -> None:
                         listener.close()
                         _answer_and_end(connection, of_packages)
                 except OSError as error:  # no memory, or too many processes: this job fails, later ones need not
-                    print(f"memaudit: a job cannot be forked: {error}", file=sys.stderr, flush=True)
+                    write_line(f"memaudit: a job cannot be forked: {error}")
                 connection.close()
 
 
@@ -195,7 +196,7 @@ def run_script(command: Sequence[str]) -> int:
         runpy.run_path(command[0], run_name="__main__")
     except SystemExit as end:
         if isinstance(end.code, str):
-            print(end.code, file=sys.stderr)
+            write_line(end.code)
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
         traceback.print_exc()
