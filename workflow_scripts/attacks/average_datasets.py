@@ -7,9 +7,10 @@ python workflow_scripts/attacks/average_datasets.py --input attacks=wine/attacks
         "metric": "auc", "printed": 0.73}], "records": {"wine": 178}}'
 
 records: number of each table's records (null: not known), which Table 16 lists. Metrics of the arm `main` are averaged
-where all averaged data sets have them: those of the paper's means (of its Table 5) if the run has them all, and, as
-"mean of all tables", all of the run; else the mean is over all. The key `source` tells "here" from "paper". Model
-families, if any, are averaged in a file of their own over the tables that compare them, a family where all have it.
+where all averaged data sets have them: as "mean" those of the paper's means (of its Table 5) that the run has, if it
+has two or more, and as "mean of all tables" all of the run, if it has others; the method says over how many. The key
+`source` tells "here" from "paper". Model families, if any, are averaged in a file of their own over the tables that
+compare them, a family where all have it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,12 +54,12 @@ def _of_families(scores: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _means(scores: pd.DataFrame, listed: set[str]) -> Iterator[dict[str, Any]]:
-    """Means over the paper's data sets, if the run has them all, and over all of the run."""
+    """Means over the paper's data sets that the run has, and over all of the run."""
     present = set(scores["dataset"])
-    named = {"mean": present}
-    if listed and listed < present:
-        named = {"mean": listed, "mean of all tables": present}
+    named = {"mean": present & listed, "mean of all tables": present if present - listed else set()}
     for name, datasets in named.items():
+        if len(datasets) < 2:
+            continue
         chosen = scores[scores["dataset"].isin(datasets)]
         yield from means(STUDY, chosen, KEYS, "dataset", len(datasets), "data sets", name)
 

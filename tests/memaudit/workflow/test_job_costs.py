@@ -139,6 +139,15 @@ def test_a_job_that_was_resumed_adopted_or_forked_is_no_measure_of_a_whole_one()
     assert list(whole(sidecars)) == ["whole", "light"]
 
 
+def test_costs_are_not_measured_from_a_run_whose_jobs_were_forked(tmp_path):
+    """Some of its jobs are whole, those that need another Python; they tell nothing of the others."""
+    for name, facts in {"one": {"forked": True}, "two": {"forked": True}, "other": {}}.items():
+        write_json({"outputs": {}} | facts, tmp_path / f"provenance/rule/{name}.json")
+    params = SimpleNamespace(run=tmp_path, known=tmp_path / "costs.json", unit_costs=tmp_path / "costs.json", jobs={})
+    with pytest.raises(AuditError, match="2 of 3 jobs were forked, nothing to measure costs from; run `snakemake"):
+        main(SimpleNamespace(params=params))
+
+
 @pytest.mark.parametrize("facts", [{}, {"adopted": True}], ids=["an output is gone", "no whole job"])
 def test_costs_are_not_measured_where_they_cannot_be_told(tmp_path, facts):
     write_json({"outputs": {str(tmp_path / "gone.nc"): "0"}} | facts, tmp_path / "provenance/rule/job.json")
