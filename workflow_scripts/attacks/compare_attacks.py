@@ -81,7 +81,7 @@ def main(job):
         results += threat_models.against(first, second, settings, rng)
     write_table(tidy.frame(results), job.output.tidy)
     write_table(tidy.frame(curves), job.output.roc)
-    ablations = ablation_rows(every, perturbed, poisoned, settings, job.params.seed)
+    ablations = ablation_rows(every, perturbed, cases, settings, job.params.seed)
     write_table(tidy.frame(ablations), job.output.ablations)
     return {"seed": job.params.seed}
 

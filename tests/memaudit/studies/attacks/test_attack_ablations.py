@@ -5,16 +5,18 @@ import pytest
 from attack_grids import ATTACKS, MEMBERS, passive, perturbed, poisoned
 
 from memaudit.attacks.score_matrices import variant
-from memaudit.common import tidy
+from memaudit.common import seeds, tidy
+from memaudit.statistics.threat_models import against, judged, poisoning_cases
 from memaudit.studies.attacks.attack_ablations import ablation_rows
 
 
 @pytest.fixture(scope="module")
 def matrices():
-    """Score matrices of the usual contexts, of perturbed targets and of poisoned contexts."""
+    """Score matrices of the usual contexts and of perturbed targets, and attacks on poisoned contexts."""
     rng = np.random.default_rng(0)
     grid = passive(rng)
-    return variant(grid, "usual"), perturbed(grid, rng), {"text": poisoned(grid, rng)}
+    keys = {"dataset": grid.dataset, "arm": "text", "model": "m", "records": "targets"}
+    return variant(grid, "usual"), perturbed(grid, rng), list(poisoning_cases(keys, poisoned(grid, rng)))
 
 
 def ablated(matrices, **settings):
@@ -50,3 +52,18 @@ def test_the_largest_budget_is_paired_with_the_smallest(matrices):
     assert gap["less"] == 0
     assert gap["estimate"] == pytest.approx(budgets.loc[("auc", 2), "estimate"] - budgets.loc[("auc", 0), "estimate"])
     assert "common weights" in gap["method"]
+
+
+def test_a_budget_and_the_attack_with_as_many_poisons_have_one_interval(matrices):
+    """The table of attacks and the figure of budgets show one quantity."""
+    table = ablated(matrices)
+    budgets = table[table["ablation"] == "poison budget"].set_index(["metric", "value"])
+    none, some = (one for one in matrices[2] if one.name != "brainwash")
+    stream = "attacks", *some.keys.values()
+    own = tidy.frame(list(judged(some, ATTACKS, seeds.generator(1, *stream)))).set_index("metric")
+    less = tidy.frame(list(against(some, none, ATTACKS, seeds.generator(1, *stream, "less", "lira")))).set_index(
+        "metric"
+    )
+    for metric, of_attack in {"auc": own, "auc difference": less}.items():
+        ends = ["estimate", "low", "high"]
+        assert budgets.loc[(metric, 2), ends].tolist() == of_attack.loc[metric, ends].tolist()
