@@ -24,8 +24,8 @@ def main(job):
     # Of a run by `make demo` those few are whole that need another Python, and they measure nothing but themselves.
     forked = sum(bool(one.get("forked")) for one in found.values())
     if forked > len(records) or not records:
-        why = f"{forked} of {len(found)} jobs were forked" if forked else "no sidecars of whole jobs"
-        raise AuditError(f"{folder}: {why}, nothing to measure costs from; run `snakemake --cores 1 --forceall` first")
+        counts = f"of {len(found)} jobs {forked} were forked and {len(records)} ran whole"
+        raise AuditError(f"{folder}: {counts}, too few to measure costs by; run `snakemake --cores 1 --forceall` first")
     for record in records.values():
         record["outputs_bytes"] = sum(map(_bytes, record["outputs"]))
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}

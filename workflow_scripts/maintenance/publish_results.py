@@ -109,6 +109,7 @@ def _made(records: list[Mapping[str, Any]]) -> dict[str, Any]:
         "cpu_seconds": round(sum(record["cpu_seconds"] for record in records)),
         "peak_memory_mib": max(record["peak_memory_mib"] for record in records),
         "jobs": len(records),
+        "forked": sum(bool(record.get("forked")) for record in records),
     }
 
 

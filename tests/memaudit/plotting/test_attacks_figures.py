@@ -347,12 +347,6 @@ def test_families_stand_by_accuracy_and_leakage_in_each_table_and_the_mean(table
     assert upright[:, 1] == pytest.approx([0.54, 0.66])
 
 
-def test_the_mean_of_one_table_has_no_panel_of_its_own(tables):
-    table = tables["model_families"]
-    figure = attacks_figures.model_families(table[table["dataset"].isin([DATASETS[0], "mean"])])
-    assert titles(figure) == [DATASETS[0]]
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_one_data_set_is_enough(tables, name):
     table = tables[name][tables[name]["dataset"] == "breast_cancer"]

@@ -61,12 +61,16 @@ def test_the_mean_is_over_the_papers_data_sets_that_the_run_has(project, tmp_pat
         params = {"published": entries, "records": dict.fromkeys(values)}
         call(project, "attacks_average_datasets", inputs, [output], **params)
         table = tidy.expand(read_table(tmp_path / "average.parquet"))
-        return {row.dataset: (row.estimate, row.n) for row in table[table["source"] == "here"].itertuples()}
+        here, paper = (table[table["source"] == source] for source in ("here", "paper"))
+        assert set(paper.loc[paper["dataset"] == "mean", "tables"]) == {f"{len(listed)} of {len(listed)}"}
+        return {row.dataset: (row.estimate, row.n, row.tables) for row in here.itertuples()}
 
-    every = (pytest.approx(0.75), 30)
-    assert averaged(["wine", "iris"]) == {"mean": (pytest.approx(0.65), 20), "mean of all tables": every}
-    assert averaged(["wine", "iris", "vehicle"]) == averaged(["wine", "iris"])
-    assert averaged(["wine", "vehicle"]) == averaged([]) == {"mean of all tables": every}
+    two, three = (pytest.approx(0.65), 20), (pytest.approx(0.75), 30)
+    every = (*three, "3 of 3")
+    assert averaged(["wine", "iris"]) == {"mean": (*two, "2 of 2"), "mean of all tables": every}
+    assert averaged(["wine", "iris", "vehicle"]) == {"mean": (*two, "2 of 3"), "mean of all tables": every}
+    assert averaged([]) == {"mean of all tables": every}
+    assert averaged(["wine", "vehicle"]) == {"mean": (pytest.approx(0.6), 10, "1 of 2"), "mean of all tables": every}
     assert averaged(values) == {"mean": every}
 
 
@@ -92,7 +96,8 @@ def test_model_families_are_averaged_where_every_compared_table_has_them(project
     table = tidy.expand(read_table(tmp_path / "families.parquet"))
     assert set(table["model"]) == {"forest"}
     mean = only(table, metric="auc")
-    assert (mean["dataset"], mean["records"], mean["estimate"]) == ("mean", "members", pytest.approx(0.8))
+    assert (mean["dataset"], mean["records"]) == ("mean of all tables", "members")
+    assert mean["estimate"] == pytest.approx(0.8)
     assert mean["high"] - mean["estimate"] == pytest.approx(0.1 / np.sqrt(2))
     assert only(table, metric="log loss")["unit"] == "nats"
     assert set(table["metric"]) == {"auc", "log loss"}

@@ -193,12 +193,7 @@ def model_families(table: pd.DataFrame) -> Figure:
 
 
 def _plane(points: pd.DataFrame, key: str, leakage: str) -> Figure:
-    """Leakage against balanced accuracy, a panel per data set; points: of `_paired`, numbered as in the legend.
-
-    The mean of a single data set repeats its panel, and is omitted.
-    """
-    if points["dataset"].nunique() == 2:
-        points = points[points["dataset"] != "mean"]
+    """Leakage against balanced accuracy, a panel per data set; points: of `_paired`, numbered as in the legend."""
     looks = shared_panels.looks(points[key])
     numbers = {name: number for number, name in enumerate(looks, 1)}
     figure, panels = shared_panels.panels_of(points["dataset"].unique(), "balanced accuracy on unseen records", leakage)

@@ -176,12 +176,13 @@ def _counts(rows: list[Mapping[str, str]]) -> str:
 
 
 def _made(made: Mapping[str, Any]) -> str:
+    forked = f", of which {made['forked']} were forked and imported nothing" if made.get("forked") else ""
     facts = {
         "date": made["date"],
         "commit": (", ".join(made["commits"]) or "unknown") + (" and uncommitted changes" if made["dirty"] else ""),
         "Python": ", ".join(made["python"]),
         "packages": ", ".join(f"{name} {version}" for name, version in made["packages"].items()),
-        "CPU time": f"{made['cpu_seconds'] / 60:.0f} minutes in {made['jobs']} jobs",
+        "CPU time": f"{made['cpu_seconds'] / 60:.0f} minutes in {made['jobs']} jobs{forked}",
         "largest job": f"{made['peak_memory_mib']:,} MiB",
     }
     return texts_table(["", ""], facts.items())

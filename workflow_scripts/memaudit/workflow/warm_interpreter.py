@@ -131,7 +131,7 @@ def _answer_and_end(connection: socket.socket, of_packages: Mapping[str, str]) -
     try:
         _answer(connection, of_packages)
     except BaseException:
-        traceback.print_exc()
+        write_line(traceback.format_exc().rstrip())
     finally:
         os._exit(1)
 
@@ -199,7 +199,7 @@ def run_script(command: Sequence[str]) -> int:
             write_line(end.code)
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
-        traceback.print_exc()
+        write_line(traceback.format_exc().rstrip())
         return 1
     return 0
 

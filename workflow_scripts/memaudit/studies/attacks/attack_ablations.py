@@ -19,7 +19,7 @@ SHADOW_SETS = "shadow sets"
 
 
 class Varied(NamedTuple):
-    """A case under the keys of an ablation. stream: names of its random stream; name: what it is one value of."""
+    """A case under the keys of an ablation. stream: names of its random stream; name: in that of a difference to it."""
 
     case: Case
     stream: tuple[Any, ...]
