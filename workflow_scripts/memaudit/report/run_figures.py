@@ -14,6 +14,7 @@ from memaudit.plotting import (
     attacks_figures,
     iclmem_figures,
     lira_figures,
+    ltmia_figures,
     predict_figures,
     result_tables,
     tabpate_figures,
@@ -65,6 +66,7 @@ FIGURES = {
         "iclmem", "doses", iclmem_figures.doses, {"axis": ["epochs"], "arm": ["lr_1e_3", "planted", "forced"]}, DOSES
     ),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
+    "ltmia_texts": Shown("ltmia", "transfer", ltmia_figures.transfer),
     "predict": Shown("predict", "auc", predict_figures.auc),
     "tabpate": Shown("tabpate", "utility", _budgets, {"arm": PRIVATE_WAYS}, BUDGETS),
 }
