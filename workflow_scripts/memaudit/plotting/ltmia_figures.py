@@ -108,8 +108,12 @@ def trend(table: pd.DataFrame) -> Figure:
         places = strengths["strength"].map(ez.set_index("strength")["estimate"])
         panels[1].set(xlabel="EZ-MIA's AUC on the training combinations")
         shared_panels.intervals(panels[1], places, strengths, LEAD, line={"linestyle": ""})
-        for place, name, height in zip(places, strengths["strength"], strengths["estimate"], strict=True):
-            panels[1].annotate(figure_style.plain(name), (place, height), (3, 3), textcoords="offset points")
+        marks = sorted(zip(places, strengths["estimate"], strengths["strength"], strict=True))
+        for number, (place, height, name) in enumerate(marks):
+            # Neighbours' names would meet: above and below in turn, and inside the panel.
+            side, sign = ("right", -1) if place > places.mean() else ("left", 1)
+            at = sign * 4, (4, -11)[number % 2]
+            panels[1].annotate(figure_style.plain(name), (place, height), at, textcoords="offset points", ha=side)
     for axes in panels:
         axes.axhline(0, **shared_panels.GREY, zorder=1)
     return shared_panels.legend(figure, {}, NONE)
