@@ -55,14 +55,15 @@ def test_unit_costs_are_measured_from_the_sidecars_of_jobs_that_were_not_forked(
     committed = path.read_text(encoding="utf-8")
     path.unlink()
     shadows = sorted((smoke.results / "provenance/lira_query_shadows").rglob("*.json"))
-    forked = {sidecar: sidecar.read_text(encoding="utf-8") for sidecar in shadows}
-    for sidecar in shadows[1:]:
-        sidecar.write_text(forked[sidecar].replace('"forked": true', '"forked": false'), encoding="utf-8")
+    sidecars = {one: one.read_text(encoding="utf-8") for one in (smoke.results / "provenance").rglob("*.json")}
+    for sidecar, text in sidecars.items():
+        if sidecar != shadows[0]:
+            sidecar.write_text(text.replace('"forked": true', '"forked": false'), encoding="utf-8")
     assert "measured into" in smoke.snakemake("costs")
     measured = read_json(path)
     assert measured["measured"]["cpu"]["run"] == "results/smoke"
     assert measured["rules"]["lira_query_shadows"]["cpu"]["jobs"] == len(shadows) - 1 == 3
-    for sidecar, text in forked.items():
+    for sidecar, text in sidecars.items():
         sidecar.write_text(text, encoding="utf-8")
     path.write_text(committed, encoding="utf-8")
 
