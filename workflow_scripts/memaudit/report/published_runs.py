@@ -176,7 +176,7 @@ def _counts(rows: list[Mapping[str, str]]) -> str:
 
 
 def _made(made: Mapping[str, Any]) -> str:
-    forked = f", of which {made['forked']} were forked and imported nothing" if made.get("forked") else ""
+    forked = f", {made['forked']} of them forked, whose imports are not counted" if made.get("forked") else ""
     facts = {
         "date": made["date"],
         "commit": (", ".join(made["commits"]) or "unknown") + (" and uncommitted changes" if made["dirty"] else ""),
