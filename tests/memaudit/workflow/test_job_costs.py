@@ -84,6 +84,27 @@ def test_the_bytes_of_a_forward_pass_are_no_part_of_the_line(run):
     assert estimate(plan, units, gpu=[], flops=1e12)["lira_ask"].mebibytes == pytest.approx(300 + 2048)
 
 
+def test_seconds_that_do_not_grow_with_the_work_are_no_part_of_the_line(run):
+    jobs, sidecars = run
+    beside = {name: one._replace(seconds=3.0 * one.work) for name, one in jobs["lira_ask"].items()}
+    slower = {path: one | {"cpu_seconds": one["cpu_seconds"] + 3 * size} for path, one, size in _by_size(sidecars)}
+    units, others = measure({**jobs, "lira_ask": beside}, sidecars | slower), measure(jobs, sidecars)
+    assert units["lira_ask"]["cpu"]["seconds"] == pytest.approx(others["lira_ask"]["cpu"]["seconds"])
+    assert errors({**jobs, "lira_ask": beside}, sidecars | slower)["lira_ask"]["ratios"] == pytest.approx([1, 1])
+    one = {"lira_ask": {"a": Size(1000, 0, 0, seconds=50)}}
+    cost = estimate(one, units, gpu=["lira_ask"], flops=1e3)["lira_ask"]
+    assert cost.cpu_seconds == pytest.approx(102 + 50)
+    assert cost.gpu_seconds == pytest.approx(2 + 1 + 50)
+    assert seconds_of(one, units)("lira_ask", "a") == pytest.approx(152)
+    # Seconds that were put too high leave what a start costs.
+    high = {name: one._replace(seconds=1e6) for name, one in jobs["lira_ask"].items()}
+    assert measure({**jobs, "lira_ask": high}, sidecars)["lira_ask"]["cpu"]["seconds"] == pytest.approx((0.5, 0))
+
+
+def _by_size(sidecars):
+    return [(path, one, float(path.rsplit("/")[-1])) for path, one in sidecars.items() if "/" in path]
+
+
 def test_each_job_is_predicted_from_jobs_of_other_sizes(run):
     """Costs on a line are predicted exactly; of two sizes each is predicted by the other, from the cost of a start."""
     jobs, sidecars = run

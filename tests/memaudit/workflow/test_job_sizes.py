@@ -17,7 +17,7 @@ class One(Study):
         return self.data_sizes(["wine"]) | {"one_ask": {"a": size(3)}, "one_leave_out": {}}
 
     def model_uses(self):
-        return {"tabicl-small": [{"where": "one", "rows": 8, "features": 13}], "olmo-1b": []}
+        return {"tabicl-small": [{"where": "one", "rows": 8, "features": 13}], "kumo-large": []}
 
     def shadows(self):
         return {"models": 8, "fpr": [0.1], "records": {"wine": 10}}
@@ -60,11 +60,11 @@ def test_views_are_sized_by_the_number_of_their_files(workload):
 def test_requests_of_all_studies_are_gathered_by_model(workload):
     uses = workload.model_uses()
     assert [use["where"] for use in uses["tabicl-small"]] == ["one", "two"]
-    assert uses["olmo-1b"] == []
+    assert uses["kumo-large"] == []
     assert workload.uncounted() == []  # no contexts are requested of it
-    uses["olmo-1b"].append({"where": "two", "rows": 4, "features": 2})
+    uses["kumo-large"].append({"where": "two", "rows": 4, "features": 2})
     workload.model_uses = lambda: uses
-    assert workload.uncounted() == ["olmo-1b (two)"]
+    assert workload.uncounted() == ["kumo-large (two)"]
     assert list(workload.shadows()) == ["one"]
 
 

@@ -1,4 +1,4 @@
-"""Look-ups that all rules files share: paths, table sizes, architectures, resources that grow."""
+"""Look-ups that all rules files share: paths, table sizes, costs of models, resources that grow."""
 
 import os
 from pathlib import Path
@@ -8,6 +8,8 @@ import pytest
 from conftest import PROJECT, load
 
 from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json
+from memaudit.models import flops
 from memaudit.workflow.run_config import UNIT_COSTS, RunConfig, grows, read_facts, read_yaml, shards, two_if_large
 
 
@@ -71,12 +73,27 @@ def test_sides_are_shares_of_the_records_that_take_part_or_numbers(run):
     assert run.side_sizes("wine", "half") == [50, 20]
 
 
-def test_an_architecture_is_that_of_the_card_beside_the_checkpoint(run):
-    assert run.architecture("tabicl-small")["embed_dim"] > 0
+def test_passes_are_those_of_the_card_beside_the_checkpoint(run):
+    card = read_json(PROJECT / "resources/tabicl-small/model.json")
+
+    def operations():
+        return run.passes("tabicl-small").operations(60, 40, 13)
+
+    assert operations() == flops.tabicl(60, 40, 13, **card["settings"]["architecture"])
     run.config["models"]["tabicl-small"]["path"] = "nowhere/weights.ckpt"
-    assert run.architecture("tabicl-small") == {}
+    assert operations() == flops.tabicl(60, 40, 13)
     run.config["models"]["tabicl-small"]["architecture"] = {"embed_dim": 8}
-    assert run.architecture("tabicl-small") == {"embed_dim": 8}
+    assert operations() == flops.tabicl(60, 40, 13, embed_dim=8)
+
+
+def test_passes_of_a_language_model_are_counted_where_its_weights_are_known(run, tmp_path):
+    assert run.passes("text-small").counted
+    entry = run.config["models"]["text-small"]
+    entry["path"] = str(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    assert not run.passes("text-small").counted
+    entry["path"], entry["hub"] = None, {"repo": "some/model"}
+    assert not run.passes("text-small").counted
 
 
 def test_weights_of_a_language_model_are_stated_or_follow_from_its_architecture(run, tmp_path):

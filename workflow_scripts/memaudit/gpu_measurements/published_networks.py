@@ -101,10 +101,7 @@ def _tabpfn(published: Published, shape: Mapping[str, Any], task: Task, device: 
     bars = None if task == "classification" else FullSupportBarDistribution(_normal_quantiles(BARS + 1))
     opened = Opened(module.eval(), bars, published.version, Limits(rows=None, features=None, classes=CLASSES))
     branch = TabPFNBranch(opened, task, device)
-    if published.version == "v3":
-        return Built(branch, _size(module), lambda *table: row_operations(*table, config=config))
-    factor = module.hidden_size // config.emsize
-    return Built(branch, _size(module), lambda *table: cell_operations(*table, config=config, ff_factor=factor))
+    return Built(branch, _size(module), lambda *table: flops.tabpfn(*table, published.version, **vars(config)))
 
 
 def _draw(module: nn.Module) -> None:
@@ -123,37 +120,3 @@ def _normal_quantiles(number: int) -> torch.Tensor:
 
 def _size(module: nn.Module) -> int:
     return sum(weight.numel() for weight in module.parameters())
-
-
-def row_operations(context: int, queries: int, columns: int, *, config: Any) -> int:
-    """Operations of one forward pass of TabPFN v3, which has the three stages of TabICL; its decoder is left out."""
-    return flops.tabicl(
-        context,
-        queries,
-        columns,
-        embed_dim=config.embed_dim,
-        col_num_blocks=config.dist_embed_num_blocks,
-        col_num_inds=config.dist_embed_num_inducing_points,
-        col_feature_group_size=2 * config.feature_group_size,  # every cell and its mark of missing ones
-        row_num_blocks=config.feat_agg_num_blocks,
-        row_num_cls=config.feat_agg_num_cls_tokens,
-        icl_num_blocks=config.nlayers,
-        ff_factor=config.ff_factor,
-    )
-
-
-def cell_operations(context: int, queries: int, columns: int, *, config: Any, ff_factor: int) -> int:
-    """Operations of one forward pass of TabPFN v2 to v2.6, whose tokens are groups of cells (Hollmann et al. 2025).
-
-    As in models/flops.py, a multiplication and an addition are two, and norms, activations, softmaxes, embeddings and
-    the decoder are left out. Every block attends along rows, then along columns, then applies two layers, the
-    inner one `ff_factor` times as wide; thinking rows stand before the context.
-    """
-    width = config.emsize
-    thinking = getattr(config, "num_thinking_rows", 0)
-    keys, rows = context + thinking, context + queries + thinking
-    tokens = -(-columns // config.features_per_group) + 1
-    along_rows = rows * tokens * (8 * width**2 + 4 * tokens * width)
-    along_columns = tokens * (4 * width**2 * (rows + keys) + 4 * rows * keys * width)
-    feed_forward = 4 * ff_factor * rows * tokens * width**2
-    return config.nlayers * (along_rows + along_columns + feed_forward)

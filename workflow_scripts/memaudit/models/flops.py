@@ -17,6 +17,25 @@ TABICL = {
 }
 
 
+# The same of TabPFN, with the defaults of tabpfn 9.2.0. Up to v2.6 a token is a group of cells, `ff_factor` is fixed by
+# the version; v3 has the three stages of TabICL, and a mark of missing cells beside each.
+TABPFN = {
+    "v2": {"emsize": 192, "nlayers": 12, "features_per_group": 2, "num_thinking_rows": 0, "ff_factor": 4},
+    "v2.5": {"emsize": 192, "nlayers": 24, "features_per_group": 3, "num_thinking_rows": 64, "ff_factor": 2},
+}
+TABPFN["v2.6"] = TABPFN["v2.5"]
+TABPFN_OF_ROWS = {"v3": {"icl_num_blocks": 24}, "v3.5": {"icl_num_blocks": 24, "row_num_cls": 8}}  # else as TabICL
+NAMES = {
+    "embed_dim": "embed_dim",
+    "dist_embed_num_blocks": "col_num_blocks",
+    "dist_embed_num_inducing_points": "col_num_inds",
+    "feat_agg_num_blocks": "row_num_blocks",
+    "feat_agg_num_cls_tokens": "row_num_cls",
+    "nlayers": "icl_num_blocks",
+    "ff_factor": "ff_factor",
+}  # of v3's arguments in TABICL
+
+
 def block(queries: int, keys: int, width: int, ff_factor: int) -> int:
     """Operations of a transformer block: projections, attention of `queries` on `keys` tokens, feed-forward layer."""
     return 4 * width * (queries * width * (1 + ff_factor) + keys * width + queries * keys)
@@ -42,6 +61,27 @@ def tabicl(context: int, queries: int, columns: int, **architecture: int | str) 
     wide = heads * width
     learning = shape["icl_num_blocks"] * block(rows, context, wide, ff) + 4 * rows * wide**2
     return by_column + by_row + learning
+
+
+def tabpfn(context: int, queries: int, columns: int, version: str, **architecture: int | str) -> int:
+    """Return the operations of one TabPFN forward pass: a table of context and query rows (Hollmann et al. 2025).
+
+    architecture: of the version's config in tabpfn, others are ignored. A block of v2 to v2.6 attends along rows, then
+    along columns, then applies two layers, the inner one `ff_factor` times as wide; thinking rows stand before the
+    context. The decoder is left out.
+    """
+    if version in TABPFN_OF_ROWS:
+        named = {NAMES[name]: value for name, value in architecture.items() if name in NAMES}
+        size = 2 * int(architecture.get("feature_group_size", 3))
+        return tabicl(context, queries, columns, **TABPFN_OF_ROWS[version] | named, col_feature_group_size=size)
+    shape = TABPFN[version] | {name: value for name, value in architecture.items() if name in TABPFN[version]}
+    width, thinking = shape["emsize"], shape["num_thinking_rows"]
+    keys, rows = context + thinking, context + queries + thinking
+    tokens = -(-columns // shape["features_per_group"]) + 1
+    along_rows = rows * tokens * (8 * width**2 + 4 * tokens * width)
+    along_columns = tokens * (4 * width**2 * (rows + keys) + 4 * rows * keys * width)
+    feed_forward = 4 * shape["ff_factor"] * rows * tokens * width**2
+    return shape["nlayers"] * (along_rows + along_columns + feed_forward)
 
 
 def tabicl_bytes(context: int, queries: int, columns: int, **architecture: int | str) -> int:

@@ -12,21 +12,25 @@ class Size(NamedTuple):
     """Numbers that the costs of one job grow with.
 
     work: its time, in a unit of the rule's own, floating-point operations where a GPU may do it; written: the bytes of
-    its outputs; held: its memory, beside `forward`, the bytes that a model's forward pass takes by its shape.
+    its outputs; held: its memory, beside `forward`, the bytes that a model's forward pass takes by its shape; seconds:
+    of a processor, which no other part of its time grows with.
     """
 
     work: float
     written: float
     held: float
     forward: float = 0.0
+    seconds: float = 0.0
 
 
 Jobs = Mapping[str, Mapping[str, Size]]  # rule -> name of the job's sidecar below the rule's folder -> size
 
 
-def size(work: float, written: float | None = None, held: float | None = None, forward: float = 0.0) -> Size:
+def size(
+    work: float, written: float | None = None, held: float | None = None, forward: float = 0.0, seconds: float = 0.0
+) -> Size:
     """A size; what is not given grows with the work."""
-    return Size(work, work if written is None else written, work if held is None else held, forward)
+    return Size(work, work if written is None else written, work if held is None else held, forward, seconds)
 
 
 def asked_mb(size: Size, beside: int) -> int:
@@ -42,6 +46,10 @@ class Line(NamedTuple):
 
     def at(self, size: float) -> float:
         return self.base + self.slope * size
+
+    def time_of(self, size: Size) -> float:
+        """Seconds of a job, by the line of its rule."""
+        return self.at(size.work) + size.seconds
 
 
 def fit(sizes: Sequence[float], values: Sequence[float], start: float) -> Line:
@@ -98,18 +106,19 @@ def errors(jobs: Jobs, sidecars: Mapping[str, Mapping[str, Any]]) -> dict[str, d
     """
     start, found = min(record["cpu_seconds"] for record in sidecars.values()), {}
     for rule, of_rule in jobs.items():
-        records = [(one.work, sidecars.get(_name(rule, job))) for job, one in of_rule.items()]
-        known = [(work, record["cpu_seconds"]) for work, record in records if record and _device(record) == "cpu"]
-        if len({work for work, _ in known if work}) > 1:
+        records = [(one, sidecars.get(_name(rule, job))) for job, one in of_rule.items()]
+        known = [(one, record["cpu_seconds"]) for one, record in records if record and _device(record) == "cpu"]
+        if len({one.work for one, _ in known if one.work}) > 1:
             found[rule] = _error(known, start)
     return found
 
 
-def _error(known: Sequence[tuple[float, float]], start: float) -> dict[str, Any]:
+def _error(known: Sequence[tuple[Size, float]], start: float) -> dict[str, Any]:
     lines = {}
-    for work in {work for work, _ in known}:
-        lines[work] = fit(*zip(*(pair for pair in known if pair[0] != work), strict=True), start)
-    pairs = [(seconds, lines[work].at(work)) for work, seconds in known if work]
+    for work in {one.work for one, _ in known}:
+        others = [(one.work, _by_work(seconds, one, start)) for one, seconds in known if one.work != work]
+        lines[work] = fit(*zip(*others, strict=True), start)
+    pairs = [(seconds, lines[one.work].time_of(one)) for one, seconds in known if one.work]
     cuts = quantiles((predicted / seconds for seconds, predicted in pairs), n=20, method="inclusive")
     measured, predicted = map(sum, zip(*pairs, strict=True))
     return {"jobs": len(pairs), "measured": measured, "predicted": predicted, "ratios": [cuts[0], cuts[-1]]}
@@ -118,15 +127,21 @@ def _error(known: Sequence[tuple[float, float]], start: float) -> dict[str, Any]
 def _units(
     sizes: Sequence[Size], records: Sequence[Mapping[str, Any]], clock: str, start: Mapping[str, float]
 ) -> dict[str, Any]:
-    work, written, held, forward = zip(*sizes, strict=True)
+    work, written, held, forward, _ = zip(*sizes, strict=True)
+    seconds = [_by_work(record[clock], one, start[clock]) for one, record in zip(sizes, records, strict=True)]
     memory = [record["peak_memory_mib"] - taken / 2**20 for record, taken in zip(records, forward, strict=True)]
     return {
         "jobs": len(sizes),
         "largest": max(work),
-        "seconds": fit(work, [record[clock] for record in records], start[clock]),
+        "seconds": fit(work, seconds, start[clock]),
         "mebibytes": fit(held, memory, start["peak_memory_mib"]),
         "bytes": fit(written, [record["outputs_bytes"] for record in records], 0),
     }
+
+
+def _by_work(seconds: float, size: Size, start: float) -> float:
+    """Seconds of a job that grow with its work; at least those of a start, where its own are put too high."""
+    return max(start, seconds - size.seconds)
 
 
 def _name(rule: str, job: str) -> str:
@@ -163,14 +178,14 @@ def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: fl
     costs = {}
     for rule, of_rule in jobs.items():
         lines, sizes = _lines(units, rule), of_rule.values()
-        seconds = [lines["seconds"].at(job.work) for job in sizes]
+        seconds = [lines["seconds"].time_of(job) for job in sizes]
         disk = sum(lines["bytes"].at(job.written) for job in sizes)
         memory = max(lines["mebibytes"].at(job.held) + job.forward / 2**20 for job in sizes)
         cost = Cost(len(sizes), sum(seconds), 0.0, 0.0, disk, memory, max(seconds))
         if rule in gpu:
             on_gpu = units.get(rule, {}).get("cuda", {}).get("seconds")
             line = Line(*on_gpu) if on_gpu else Line(lines["seconds"].base, 1 / flops)
-            cost += Cost(for_gpu=cost.cpu_seconds, gpu_seconds=sum(line.at(job.work) for job in sizes))
+            cost += Cost(for_gpu=cost.cpu_seconds, gpu_seconds=sum(map(line.time_of, sizes)))
         costs[rule] = cost
     return costs
 
@@ -210,7 +225,7 @@ def too_long(
         if rule in gpu:
             on_gpu = units.get(rule, {}).get("cuda", {}).get("seconds")
             line = Line(*on_gpu) if on_gpu else Line(line.base, 1 / flops)
-        longest = max((line.at(job.work) for job in jobs.get(rule, {}).values()), default=0.0) / 60
+        longest = max(map(line.time_of, jobs.get(rule, {}).values()), default=0.0) / 60
         if longest > requested:
             found[rule] = longest
     return found
@@ -221,7 +236,7 @@ def seconds_of(jobs: Jobs, units: Mapping[str, Any]) -> Callable[[str, str], flo
 
     def of(rule: str, job: str) -> float:
         size = jobs.get(rule, {}).get(job, Size(0, 0, 0))
-        return _lines(units, rule)["seconds"].at(size.work)
+        return _lines(units, rule)["seconds"].time_of(size)
 
     return of
 

@@ -47,18 +47,9 @@ class Workload:
         return {name: needs for name, needs in found.items() if needs}
 
     def uncounted(self, wildcards: Any = None) -> list[str]:
-        """Models whose operations the plan miscounts, each with one of its uses.
-
-        The plan takes every forward pass for one of a raw TabICL.
-        """
-        entries = self.run.config["models"]
+        """Models whose operations the plan does not count, each with one of its uses."""
         used = {name: uses[0]["where"] for name, uses in sorted(self.model_uses().items()) if uses}
-        raw = ("tabicl", "raw")
-        return [
-            f"{name} ({where})"
-            for name, where in used.items()
-            if (entries[name]["family"], entries[name]["mode"]) != raw
-        ]
+        return [f"{name} ({where})" for name, where in used.items() if not self.run.passes(name).counted]
 
     def missing(self, wildcards: Any = None) -> dict[tuple[str, str], str]:
         """What is not there of the inputs of the run's jobs, by rule and job: one line each, with a remedy."""

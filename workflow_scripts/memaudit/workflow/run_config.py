@@ -15,6 +15,7 @@ from memaudit.common.local_table_size import counted
 from memaudit.common.project_paths import config_path
 from memaudit.config.check_config import checked
 from memaudit.models import language_model_costs
+from memaudit.workflow.model_passes import Passes
 
 UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
 PLANNED = ("architecture", "parameters")  # of a model's entry, for the plan alone
@@ -91,16 +92,13 @@ class RunConfig:
         sides = [parts["members"], parts["nonmembers"]]
         return [round(part * rows) if isinstance(part, float) else part for part in sides]
 
-    def architecture(self, model: str) -> dict[str, Any]:
-        """Arguments of a model's class: as stated, else from the card beside its checkpoint.
-
-        {} (the package's defaults) without one.
-        """
+    def passes(self, model: str) -> Passes:
+        """Costs of a model's answers, by its entry's `architecture` or `parameters`, else by the files at its path."""
         entry = self.config["models"][model]
-        if entry["architecture"]:
-            return entry["architecture"]
+        if entry["family"] == "text":
+            return Passes(entry, {}, self._known_weights("models", model) or 0.0)
         card = read_facts(Path(self.named(entry["path"])).with_name("model.json")) if entry["path"] else None
-        return card["settings"]["architecture"] if card else {}
+        return Passes(entry, entry["architecture"] or (card["settings"]["architecture"] if card else {}))
 
     def model_entry(self, model: str) -> dict[str, Any]:
         """A model's catalogue entry without what the plan alone reads."""
@@ -112,17 +110,22 @@ class RunConfig:
         vocabulary: tokens, of a model that is made here. 0 for a folder that is not there: `missing_inputs` names it.
         Raises AuditError where the numbers are not known.
         """
+        found = self._known_weights(catalogue, model, vocabulary)
+        if found is None:
+            path = self.config[catalogue][model]["path"]
+            where = f"{self.named(path)}/config.json" if path else f"{catalogue}/{model}/config"
+            raise AuditError(f"{where}: states no width and layers; give the weights as {catalogue}/{model}/parameters")
+        return found
+
+    def _known_weights(self, catalogue: str, model: str, vocabulary: int = 0) -> float | None:
+        """As `weights`; None where the numbers are not known."""
         entry = self.config[catalogue][model]
         if entry["parameters"]:
             return entry["parameters"]
-        file = entry["path"] and f"{self.named(entry['path'])}/config.json"
-        if file and not os.path.exists(file):
-            return 0.0
-        found = language_model_costs.weights((read_facts(file) or {}) if file else entry["config"], vocabulary)
-        if found is None:
-            where = file or f"{catalogue}/{model}/config"
-            raise AuditError(f"{where}: states no width and layers; give the weights as {catalogue}/{model}/parameters")
-        return found
+        if not entry["path"]:
+            return language_model_costs.weights(entry.get("config") or {}, vocabulary)
+        file = f"{self.named(entry['path'])}/config.json"
+        return language_model_costs.weights(read_facts(file) or {}, vocabulary) if os.path.exists(file) else 0.0
 
     def model_rows(self, models: list[str]) -> list[list[Any]]:
         """Name, family, task, mode, version, source and licence of each model, for a table of the report."""

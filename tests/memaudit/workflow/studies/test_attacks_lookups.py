@@ -139,7 +139,7 @@ def test_families_are_main_arms_on_its_contexts_and_estimators(attacks):
     assert attacks.estimators()["mlp"]["estimator"] == "sklearn.neural_network.MLPClassifier"
     fitted = attacks.sizes()["attacks_fit_families"]
     each = [estimator_costs.seconds(entry["estimator"], 50, 13) for entry in attacks.estimators().values()]
-    assert fitted == {"wine": (8 * sum(each), 2 * 8 * 150, 2 * 8 * 150, 0)}
+    assert fitted == {"wine": size(8 * sum(each), 2 * 8 * 150, 2 * 8 * 150)}
     # Four families: of `main`, as deployed, and two estimators.
     assert attacks.sizes()["attacks_compare_families"]["wine"].work == 19 * 4 * (8 * 100 + 10_000)
     assert "mlp" not in attacks.sizes()["models_fetch_checkpoint"]

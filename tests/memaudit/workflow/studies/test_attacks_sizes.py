@@ -3,8 +3,7 @@
 import pytest
 from attacks_study import DEPLOYED, SMALL, two_tables
 
-from memaudit.models import flops
-from memaudit.workflow.studies.attacks_sizes import Passes
+from memaudit.workflow.studies.attacks_sizes import Contexts
 
 
 @pytest.fixture
@@ -33,24 +32,24 @@ def test_each_job_is_sized_by_its_share_of_the_contexts(attacks):
 
 
 def test_other_queries_are_sized_by_their_targets(attacks):
-    sizes, model = attacks.sizes(), attacks.run.architecture(SMALL)
+    sizes, model = attacks.sizes(), attacks.run.passes(SMALL)
     perturbed = sizes["attacks_query_perturbed"]["wine/0"]
     assert perturbed.written == 16 * 6
-    assert perturbed.work == 16 * flops.tabicl(50, 6 * (1 + 10 + 5), 13, **model)
+    assert perturbed.work == 16 * model.operations(50, 6 * (1 + 10 + 5), 13)
     assert sizes["attacks_query_attribute"]["wine/0"].written == 32 * 400
     # 2 budgets, 5 queries of bisection up to 8 poisons, and on average half of the 8 poisons one by one.
     poisoned = sizes["attacks_query_poisoned"]["wine/main/0"]
     assert poisoned.written == 10 * 4 * (2 + 5 + 4)
-    assert poisoned.work == poisoned.written * flops.tabicl(54, 1, 13, **model)
+    assert poisoned.work == poisoned.written * model.operations(54, 1, 13)
 
 
 def test_a_forward_pass_is_cut_to_the_memory_that_it_may_have(attacks):
-    model = attacks.run.architecture(SMALL)
-    shapes = [Passes(1, 400, 10, 4000, 4000)]
+    model = attacks.run.passes(SMALL)
+    shapes = [Contexts(1, 400, 10, 4000, 4000)]
     attacks.run.config["memory_mb"] = 10**6
-    assert attacks._size._query_size("main", shapes).forward == flops.tabicl_bytes(400, 4000, 10, **model)
+    assert attacks._size._query_size("main", shapes).forward == model.memory_bytes(400, 4000, 10)
     attacks.run.config["memory_mb"] = 0
-    assert attacks._size._query_size("main", shapes).forward == flops.tabicl_bytes(400, 100, 10, **model)
+    assert attacks._size._query_size("main", shapes).forward == model.memory_bytes(400, 100, 10)
 
 
 def test_statistics_go_over_the_members_at_each_replicate_and_permutation(attacks):

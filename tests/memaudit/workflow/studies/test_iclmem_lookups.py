@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 from conftest import PROJECT, load
 
-from memaudit.models import flops
 from memaudit.workflow.run_config import RunConfig, read_yaml
 from memaudit.workflow.studies.iclmem_lookups import Iclmem
 from memaudit.workflow.study_catalogue import prepare
@@ -180,20 +179,20 @@ def test_base_models_answer_for_all_targets_of_all_splits(iclmem):
     assert list(sizes) == ["breast_cancer/normal", "wine/normal", "wine/canaries", "diabetes/normal"]
     # 21 query members, as many non-members and 2 context rows, under both manipulations.
     assert sizes["wine/normal"].written == 5 * 44 * 2
-    operations = flops.tabicl(7, 1, 13, **iclmem.run.architecture("tabicl-small"))
+    operations = iclmem.run.passes("tabicl-small").operations(7, 1, 13)
     assert sizes["wine/normal"].work == 5 * 44 * 2 * operations
 
 
 def test_fine_tuning_is_sized_by_its_steps_and_probes(iclmem):
     sizes = iclmem.sizes()["iclmem_probe_tuned"]
     first, last = sizes["wine/plain/0"], sizes["wine/plain/2"]
-    architecture = iclmem.run.architecture("tabicl-small")
-    steps = 3 * 10 * flops.tabicl(60, 50, 13, **architecture)
-    probes = 2 * 44 * 2 * flops.tabicl(7, 1, 13, **architecture)
+    model = iclmem.run.passes("tabicl-small")
+    steps = 3 * 10 * model.operations(60, 50, 13)
+    probes = 2 * 44 * 2 * model.operations(7, 1, 13)
     assert first.work == 2 * (steps + probes)
     assert first.written == 2 * 2 * 44 * 2
     assert (last.work, last.written) == (first.work / 2, first.written / 2)
-    assert first.forward == last.forward == 2 * flops.tabicl_bytes(60, 50, 13, **architecture)
+    assert first.forward == last.forward == 2 * model.memory_bytes(60, 50, 13)
     assert len(sizes) == 3 * (3 + 1 + 1)
     # Both tables of the joint arm are probed.
     assert sizes["joint/joint/0"].written == 2 * first.written

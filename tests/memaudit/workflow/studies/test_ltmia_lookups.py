@@ -6,6 +6,7 @@ import pytest
 from conftest import PROJECT, load
 
 from memaudit.common.errors import AuditError
+from memaudit.workflow.job_costs import size
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.ltmia_lookups import Ltmia
 
@@ -93,14 +94,14 @@ def test_ways_of_tuning_are_named_by_what_they_train(ltmia):
 def test_work_is_that_of_the_passes_of_each_jobs_own_targets(ltmia):
     one = 2 * 128 * (12 * 128 * 2 + ltmia.config["texts"]["vocabulary"]) * 64  # both models have 2 layers of 128
     sizes, memory = ltmia.sizes(), one / 128 * 20
-    assert sizes["ltmia_prepare_model"]["gpt2"] == (3 * 7 * 4 * one, one / 128, 0, memory)
+    assert sizes["ltmia_prepare_model"]["gpt2"] == size(3 * 7 * 4 * one, one / 128, 0, memory)
     epochs = ltmia.config["tunings"]["full"]["epochs"]
     targets = sizes["ltmia_finetune_targets"]
-    assert targets["gpt2/0"] == ((epochs * (3 * 100 + 5) + 2 * 300) * one, 300 * 64, 0, memory)
+    assert targets["gpt2/0"] == size((epochs * (3 * 100 + 5) + 2 * 300) * one, 300 * 64, 0, memory)
     tuned = (3 * 100 + 5) * ltmia.config["tunings"]["lora"]["epochs"]
     ltmia.config["baselines"]["names"] = ["dc_pdd", "recall"]  # three passes more of what is judged
     adapted = ltmia.sizes()["ltmia_finetune_targets"]
-    assert adapted["mamba2/0"] == (2 * (tuned + 5 * 300) * one, 2 * 300 * 64, 0, memory * 8 / 20)
+    assert adapted["mamba2/0"] == size(2 * (tuned + 5 * 300) * one, 2 * 300 * 64, 0, memory * 8 / 20)
     assert adapted["mamba2/1"].work == adapted["mamba2/0"].work / 2
     assert targets.keys() == {"gpt2/0", "opt/0", "mamba2/0", "mamba2/1"}
     assert sizes["ltmia_train_attack"].keys() == ltmia.config["classifiers"].keys()
@@ -113,7 +114,7 @@ def test_work_grows_with_the_weights_of_a_fetched_model_and_it_is_not_trained_be
     small, large = (sizes["ltmia_finetune_targets"][f"{model}/0"] for model in ltmia.models)
     assert large.work / small.work == large.forward / small.forward == pytest.approx(6.86e9 / 1.24e8)
     assert large.written == small.written
-    assert sizes["ltmia_prepare_model"]["pythia-6.9b"] == (0, 6.86e9, 0, 4 * 6.86e9)
+    assert sizes["ltmia_prepare_model"]["pythia-6.9b"] == size(0, 6.86e9, 0, 4 * 6.86e9)
 
 
 def test_a_job_asks_for_the_memory_of_its_model(ltmia):

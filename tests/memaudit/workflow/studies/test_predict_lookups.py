@@ -6,7 +6,6 @@ import pytest
 from conftest import PROJECT, load
 
 from memaudit.common.errors import AuditError
-from memaudit.models import flops
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.predict_lookups import ANSWER, MEMORY, PROJECTIONS, Predict
 
@@ -169,7 +168,7 @@ def test_trainings_are_sized_by_passes_over_records_and_checkpoints(predict):
     assert trained.written == trained.held == 3 * records * CHECKPOINTS
     assert trained.work == 3 * records * (1.5 * 6 + CHECKPOINTS) * 2 * 16 * (13 + 2 * 16)
     assert list(sizes["predict_train_shadows"])[:3] == ["mlp/0", "mlp/1", "mlp/2"]
-    of_batch = flops.tabicl(40, 16, 13, **predict.run.architecture("tabicl-small"))
+    of_batch = predict.run.passes("tabicl-small").operations(40, 16, 13)
     in_context = sizes["predict_train_shadows"]["in_context/0"].work
     assert in_context == pytest.approx(3 * 178 * (1.5 * 6 + CHECKPOINTS) * of_batch / 16)
 

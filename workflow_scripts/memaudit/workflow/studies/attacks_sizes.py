@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memaudit.models import flops
 from memaudit.workflow import estimator_costs
 from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.model_passes import Load
 
 if TYPE_CHECKING:
     from memaudit.workflow.studies.attacks_lookups import Attacks
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 EACH_REDRAW = 10_000  # entries whose scores take as long as a redraw does without any
 
 
-class Passes(NamedTuple):
-    """Forward passes of one shape: their number, rows and columns of the context, queries and answers of each."""
+class Contexts(NamedTuple):
+    """Contexts of one shape: their number, rows and columns, queries and answers of each."""
 
     number: float
     rows: int
@@ -62,7 +62,7 @@ class AttackSizes:
         share = min(whole, contexts - shard * whole) / contexts
         sets = share * self.config["arms"][arm]["sets"]
         shapes = [
-            Passes(sets * bags, rows // bags, columns, queries, queries)
+            Contexts(sets * bags, rows // bags, columns, queries, queries)
             for rows, columns, bags, queries in self.contexts(dataset, arm)
         ]
         return self._query_size(arm, shapes)
@@ -72,19 +72,19 @@ class AttackSizes:
         rows, columns, *_ = next(self.contexts(dataset, "main"))
         targets = min(noise["targets"], 2 * rows)
         queries = targets * (1 + max(noise["counts"]) + (len(noise["scales"]) - 1) * noise["count"])
-        return self._query_size("main", [Passes(min(noise["shard"], noise["sets"]), rows, columns, queries, targets)])
+        return self._query_size("main", [Contexts(min(noise["shard"], noise["sets"]), rows, columns, queries, targets)])
 
     def attention(self, dataset: str, arm: str) -> Size:
         rows, columns, _, queries = next(self.contexts(dataset, arm))
         sets = min(self.config["attention"]["shard"], self.study.attention_sets(arm))
-        return self._query_size(arm, [Passes(sets, rows, columns, queries, queries)])
+        return self._query_size(arm, [Contexts(sets, rows, columns, queries, queries)])
 
     def attribute(self, dataset: str) -> Size:
         inference = self.config["inference"]
         rows, columns, *_ = next(self.contexts(dataset, "main"))
         queries = self.study.sides(dataset)[0] * inference["levels"]
         sets = min(self.config["shard"], inference["sets"])
-        return self._query_size("main", [Passes(sets, rows, columns, queries, queries)])
+        return self._query_size("main", [Contexts(sets, rows, columns, queries, queries)])
 
     def poisoned(self, dataset: str, arm: str) -> Size:
         active = self.config["active"]
@@ -92,19 +92,19 @@ class AttackSizes:
         # Every budget once, log2(most) + 1 queries of bisection beside the unpoisoned one, and a share copy by copy.
         queries = len(active["budgets"]) + active["most"].bit_length() + 1 + active["scanned"] * active["most"]
         passes = min(active["targets"], 2 * rows) * queries * min(active["shard"], self.study.poisoned_sets(arm))
-        return self._query_size(arm, [Passes(passes, rows + max(active["budgets"]), columns, 1, 1)])
+        return self._query_size(arm, [Contexts(passes, rows + max(active["budgets"]), columns, 1, 1)])
 
-    def _query_size(self, arm: str, shapes: list[Passes]) -> Size:
+    def _query_size(self, arm: str, shapes: list[Contexts]) -> Size:
         """A job that queries an arm's model."""
-        model = self.study.run.architecture(self.config["arms"][arm]["model"])
-        work = sum(of.number * flops.tabicl(of.rows, of.queries, of.columns, **model) for of in shapes)
+        model = self.study.run.passes(self.config["arms"][arm]["model"])
+        load = sum((model.load(of.number, of.rows, of.queries, of.columns) for of in shapes), Load())
         written = sum(of.number * of.answers for of in shapes)
         # A forward pass is cut to the memory that it may have, to a quarter as many queries as rows at the least.
-        least = [flops.tabicl_bytes(of.rows, max(1, of.rows // 4), of.columns, **model) for of in shapes]
-        whole = [flops.tabicl_bytes(of.rows, of.queries, of.columns, **model) for of in shapes]
+        least = [model.memory_bytes(of.rows, max(1, of.rows // 4), of.columns) for of in shapes]
+        whole = [model.memory_bytes(of.rows, of.queries, of.columns) for of in shapes]
         allowed = self.study.run.config["memory_mb"] * 2**20
         forward = max(min(needed, max(allowed, part)) for needed, part in zip(whole, least, strict=True))
-        return size(work, written, 0, forward)
+        return size(load.operations, written, 0, forward, load.seconds)
 
     def fitted(self, dataset: str) -> Size:
         """A job that fits all estimators on the contexts of a table; its work is in CPU seconds."""

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 from memaudit.config.iclmem_section import PLANTED
-from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import shards
 from memaudit.workflow.studies.iclmem_arms import Arms
@@ -231,13 +230,13 @@ class Iclmem(Study):
         """Records of a split that are probed: query members, as many non-members, and context rows."""
         return 2 * queries + self.config["targets"]["context"]
 
-    def probe_work(self, dataset: str, queries: int) -> int:
+    def probe_work(self, dataset: str, queries: int) -> float:
         """Operations of one probe of a split's targets; manipulations that repeat others are few."""
         contexts = self._targets(queries) * len(self.config["manipulations"]) * self.config["copies"]
-        model, rows = self.run.architecture(self.arms.model(dataset)), PROBE_CONTEXT
+        model, rows = self.run.passes(self.arms.model(dataset)), PROBE_CONTEXT
         if self.run.config["datasets"][dataset]["task"] == "regression":
             rows = max(rows, rows * self.config["candidates"] // OF_CANDIDATES)
-        return contexts * flops.tabicl(rows, 1, self.run.table_size(dataset)["columns"], **model)
+        return contexts * model.operations(rows, 1, self.run.table_size(dataset)["columns"])
 
     def _reference_size(self, dataset: str) -> Size:
         queries, splits = self.arms.probed_count(dataset), self.config["splits"]
@@ -247,14 +246,14 @@ class Iclmem(Study):
     def _tuned_size(self, task: str, arm: str, shard: int) -> Size:
         """Steps, each a forward pass and twice as much backward, and the probes."""
         settings, work, forward, answers = self.arms.settings(task, arm), 0, 0, 0
-        model, probes = self.run.architecture(settings["model"]), len(settings["epochs"])
+        model, probes = self.run.passes(settings["model"]), len(settings["epochs"])
         probed = self.arms.probed(settings["queries"])
         for dataset in self.arms.tables(task, arm):
             rows = settings["queries"] + ((settings["copies"] or 1) - 1) * probed
             shape = (settings["context"], rows, self.run.table_size(dataset)["columns"])
-            work += 3 * settings["epochs"][-1] * flops.tabicl(*shape, **model)
+            work += 3 * settings["epochs"][-1] * model.operations(*shape)
             work += probes * self.probe_work(dataset, probed)
-            forward = max(forward, flops.tabicl_bytes(*shape, **model))
+            forward = max(forward, model.memory_bytes(*shape))
             answers += probes * self._targets(probed) * len(self.config["manipulations"])
         each = self.arms.splits_per_job(arm)
         here = min(each, self.config["splits"] - shard * each)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.studies.iclmem_arms import Arms
@@ -14,7 +13,7 @@ Sizes = dict[str, dict[str, Size]]
 class GroundTruth:
     """Shadow models of a run; section: the config's `iclmem`; probe_work: operations of a probe of so many pairs."""
 
-    def __init__(self, run: RunConfig, section: Mapping[str, Any], arms: Arms, probe_work: Callable[[str, int], int]):
+    def __init__(self, run: RunConfig, section: Mapping[str, Any], arms: Arms, probe_work: Callable[[str, int], float]):
         self._run, self._section, self._arms, self._probe_work = run, section, arms, probe_work
 
     @property
@@ -53,13 +52,13 @@ class GroundTruth:
     def _probe_size(self, dataset: str, arm: str, shard: str) -> Size:
         """Steps, each a forward pass and twice as much backward, and the probes."""
         truth, settings = self._truth, self._arms.shadow_settings(dataset, arm)
-        model, probes = self._run.architecture(settings["model"]), len(settings["epochs"])
+        model, probes = self._run.passes(settings["model"]), len(settings["epochs"])
         shape = (settings["context"], settings["queries"], self._run.table_size(dataset)["columns"])
         pairs = truth["targets"] + truth["controls"]
-        work = 3 * settings["epochs"][-1] * flops.tabicl(*shape, **model) + probes * self._probe_work(dataset, pairs)
+        work = 3 * settings["epochs"][-1] * model.operations(*shape) + probes * self._probe_work(dataset, pairs)
         here = min(truth["models_per_job"], truth["models"] - int(shard) * truth["models_per_job"])
         answers = probes * 2 * pairs * len(self._section["manipulations"])
-        return size(here * work, here * answers, 0, 2 * flops.tabicl_bytes(*shape, **model))
+        return size(here * work, here * answers, 0, 2 * model.memory_bytes(*shape))
 
     def _judge_size(self) -> Size:
         """Permutations and replicates of all shadow models' scores."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
@@ -191,9 +190,9 @@ class Lira(Study):
         models, context, queried, _ = self._shape(dataset, grid)
         here = min(self._shard(grid), models - shard * self._shard(grid))
         shape = (context, queried, self.run.table_size(dataset)["columns"])
-        model = self.run.architecture(self.config["model"])
-        work = here * flops.tabicl(*shape, **model)
-        return size(work, here * queried, 0, flops.tabicl_bytes(*shape, **model))
+        model = self.run.passes(self.config["model"])
+        load = model.load(here, *shape)
+        return size(load.operations, here * queried, 0, model.memory_bytes(*shape), load.seconds)
 
     def _passes_size(self, dataset: str, passes: int) -> Size:
         """A job that goes over one model's scores of all members `passes` times, and holds those of all models."""

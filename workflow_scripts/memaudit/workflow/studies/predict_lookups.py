@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError
-from memaudit.models import flops, language_model_costs
+from memaudit.models import language_model_costs
 from memaudit.workflow.job_costs import Size, asked_mb, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
@@ -268,8 +268,8 @@ class Predict(Study):
             widest = network["base"] * network["widen"]
             return 2 * network["depth"] * 9 * widest**2 * height * width
         if network["kind"] == "in_context":
-            together, shape = setting["training"]["batch"], self.run.architecture(network["model"])
-            return flops.tabicl(network["context"], together, columns, **shape) / together
+            together, model = setting["training"]["batch"], self.run.passes(network["model"])
+            return model.operations(network["context"], together, columns) / together
         if data["kind"] == "choices":
             tokens = data["tokens"]
         else:

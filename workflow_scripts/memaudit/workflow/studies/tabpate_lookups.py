@@ -1,15 +1,15 @@
 """Look-ups of rules/tabpate/: files of releases, attacked students, and how large the jobs are."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from memaudit.common.io import read_json
-from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.model_passes import Load, Passes
 from memaudit.workflow.run_config import RunConfig, read_yaml, shards
 from memaudit.workflow.studies.tabpate_methods import MAKES, Methods
 from memaudit.workflow.study import Sizes, Study
@@ -297,39 +297,38 @@ class Tabpate(Study):
         """Records of a table that take part."""
         return min(filter(None, (self.run.table_size(dataset)["rows"], self.config["roles"]["max_records"])))
 
-    def _bytes(self, rows: int, queries: int, columns: int, model: Mapping[str, Any]) -> float:
+    def _bytes(self, rows: int, queries: int, columns: int, model: Passes) -> float:
         """Memory of a forward pass: as configured, but at least what a quarter as many queries as rows need."""
-        needed = flops.tabicl_bytes(rows, queries, columns, **model)
-        least = flops.tabicl_bytes(rows, max(1, rows // 4), columns, **model)
+        needed = model.memory_bytes(rows, queries, columns)
+        least = model.memory_bytes(rows, max(1, rows // 4), columns)
         return min(needed, max(self.run.config["memory_mb"] * 2**20, least))
 
     def _release_size(self, dataset: str) -> Size:
-        """Forward passes of the PATE teachers of all releases; the plan counts a raw TabICL."""
-        columns, model = self.run.table_size(dataset)["columns"], self.run.architecture(self._model(dataset))
-        work = most = 0
+        """Forward passes of the PATE teachers of all releases."""
+        columns, model = self.run.table_size(dataset)["columns"], self.run.passes(self._model(dataset))
+        load, most, parts = Load(), 0.0, len(self._shards(dataset, "contexts"))
         for name, epsilon, _ in self.methods.releases(dataset, "contexts"):
             settings = self.methods.settings(name, dataset, epsilon)
             if not settings.get("teachers"):
                 continue
             rows, queries = max(2, self._rows(dataset) // settings["teachers"]), settings["queries"]
             candidates = len(settings.get("candidates", [None]))
-            work += candidates * settings["teachers"] * flops.tabicl(rows, queries, columns, **model)
+            load += model.load(candidates * settings["teachers"] / parts, rows, queries, columns)
             if candidates > 1:  # The student of each is queried about every private record, alone.
-                work += candidates * self._rows(dataset) * flops.tabicl(queries, 1, columns, **model)
+                load += model.load(candidates * self._rows(dataset) / parts, queries, 1, columns)
             most = max(most, self._bytes(rows, queries, columns, model))
-        return size(work / len(self._shards(dataset, "contexts")), 0, 0, most)
+        return size(load.operations, 0, 0, most, load.seconds)
 
     def _all_releases(self, dataset: str) -> int:
         return sum(len(self.methods.releases(dataset, kind)) for kind in MAKES)
 
     def _student_size(self, dataset: str) -> Size:
         """Students of all releases, and the model that has the private records in context."""
-        columns, model = self.run.table_size(dataset)["columns"], self.run.architecture(self._model(dataset))
+        columns, model = self.run.table_size(dataset)["columns"], self.run.passes(self._model(dataset))
         releases, rows = self._all_releases(dataset), self._rows(dataset)
         tested = round(rows * self.config["roles"]["test"])
-        student = flops.tabicl(STUDENT_ROWS, tested, columns, **model)
-        work = releases * (student + flops.tabicl(rows, STUDENT_ROWS, columns, **model))
-        return size(work, releases * tested, 0, self._bytes(rows, tested, columns, model))
+        load = model.load(releases, STUDENT_ROWS, tested, columns) + model.load(releases, rows, STUDENT_ROWS, columns)
+        return size(load.operations, releases * tested, 0, self._bytes(rows, tested, columns, model), load.seconds)
 
     def _refits_size(self) -> Size:
         """Iterations of all refits: with and without the canary, at each epsilon and with the noise off."""
@@ -340,14 +339,13 @@ class Tabpate(Study):
         return size(0, self._all_releases(dataset) * self._rows(dataset))
 
     def _shadow_size(self, dataset: str) -> Size:
-        table, model = self.run.table_size(dataset), self.run.architecture(self.config["models"]["classification"])
-        work = 0
+        table, model = self.run.table_size(dataset), self.run.passes(self.config["models"]["classification"])
+        load, sets = Load(), min(self.shadow["shard"], self.shadow["sets"])
         for name, epsilon in self.attacked_pairs():
             settings = self.methods.settings(name, dataset, epsilon) if name in self.methods.compared else {}
             teachers = settings.get("teachers") or 1
             rows = max(2, table["rows"] // (2 * teachers))
             queries = settings.get("queries", table["rows"])
-            work += teachers * flops.tabicl(rows, queries, table["columns"], **model)
-            work += flops.tabicl(STUDENT_ROWS, table["rows"], table["columns"], **model)
-        sets = min(self.shadow["shard"], self.shadow["sets"])
-        return size(sets * work, sets * table["rows"], 0, 0)
+            load += model.load(sets * teachers, rows, queries, table["columns"])
+            load += model.load(sets, STUDENT_ROWS, table["rows"], table["columns"])
+        return size(load.operations, sets * table["rows"], 0, 0, load.seconds)

@@ -1,0 +1,70 @@
+"""What a model of the catalogue costs to query, by its family and mode: for the plan alone, no part of a result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memaudit.models import flops, language_model_costs
+
+VIEWS = 8  # of the ensemble of a deployed TabICL or TabPFN that states none (tabicl 2.2.0, tabpfn 9.2.0)
+TOKENS = 7  # of a cell that is a sentence, name and value: 7.3 of credit-g's in an OLMo tokenizer
+# CPU seconds in which the packages prepare a context, beside the forward passes: of each context and of each of its
+# columns, of each view and of each of its rows. Measured with 2 and 8 views of 32 to 1,000 rows and 4 to 20 columns.
+PREPARATION = {"tabicl": (0.07, 0.012, 0.0, 6e-5), "tabpfn": (0.0, 0.0, 0.013, 1.2e-4)}
+
+
+@dataclass(frozen=True)
+class Load:
+    """Operations of models' networks, and CPU seconds beside them."""
+
+    operations: float = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Load") -> "Load":
+        return Load(self.operations + other.operations, self.seconds + other.seconds)
+
+
+class Passes:
+    """Costs of the answers of one model, for contexts of `context` rows and `queries` queries with `columns` features.
+
+    entry: of the catalogue; architecture: arguments of its class; weights: of a language model. Models of other
+    packages, whose networks are not counted, are taken for a raw TabICL of the published shape.
+    """
+
+    def __init__(self, entry: Mapping[str, Any], architecture: Mapping[str, Any], weights: float = 0.0):
+        self._family, self._version, self._weights = entry["family"], entry["version"] or "v2", weights
+        self._architecture = dict(architecture)
+        self._deployed = entry["mode"] == "as_deployed"
+        self._views = entry["options"].get("n_estimators", VIEWS) if self._deployed else 1
+
+    @property
+    def counted(self) -> bool:
+        """Whether the operations are those of the model's own network."""
+        return self._family in ("tabicl", "tabpfn") or (self._family == "text" and self._weights > 0)
+
+    def load(self, contexts: float, context: int, queries: int, columns: int) -> Load:
+        """The answers to all queries of so many contexts."""
+        shape = context, queries, columns
+        return Load(contexts * self.operations(*shape), contexts * self.seconds(*shape))
+
+    def operations(self, context: int, queries: int, columns: int) -> float:
+        """Operations of the answers to all queries of one context."""
+        if not self.counted:
+            return flops.tabicl(context, queries, columns)
+        if self._family == "text":
+            return language_model_costs.operations(self._weights, TOKENS * columns * (context + queries))
+        if self._family == "tabpfn":
+            return self._views * flops.tabpfn(context, queries, columns, self._version, **self._architecture)
+        return self._views * flops.tabicl(context, queries, columns, **self._architecture)
+
+    def seconds(self, context: int, queries: int, columns: int) -> float:
+        """CPU seconds beside the operations: in which a package prepares the context and its queries."""
+        if not self._deployed or self._family not in PREPARATION:
+            return 0.0
+        of_context, of_column, of_view, of_row = PREPARATION[self._family]
+        return of_context + of_column * columns + self._views * (of_view + of_row * (context + queries))
+
+    def memory_bytes(self, context: int, queries: int, columns: int) -> int:
+        """Bytes of one forward pass beside the weights; of any other family what a published TabICL takes."""
+        architecture = self._architecture if self._family == "tabicl" else {}
+        return flops.tabicl_bytes(context, queries, columns, **architecture)
