@@ -6,6 +6,7 @@ import pytest
 from attacks_study import DEPLOYED, PLAIN, SMALL, arm, two_tables, wildcards
 
 from memaudit.workflow import estimator_costs
+from memaudit.workflow.job_costs import size
 from memaudit.workflow.studies.attacks_lookups import Attacks
 
 
