@@ -28,7 +28,7 @@ rule attacks_compare_attacks:
     params:
         code=digest("attacks_compare_attacks", env="statistics"),
         seed=config["seed"],
-        arms=ATTACKS.arm_models(ATTACKS.config["active"]["arms"]),
+        arms=ATTACKS.attacked_arms,
         attacks=ATTACKS.keys("sets", "sizes", "fpr", "replicates", "permutations", "rmia", "perturbation", "detectable"),
     script:
         "../../workflow_scripts/attacks/compare_attacks.py"

@@ -7,9 +7,9 @@ python workflow_scripts/attacks/compare_attacks.py --input main=main.nc perturbe
         "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39, "rmia": {"gamma": 1.0, "offline_a": 0.3},
         "perturbation": {"count": 50, "scale": 0.1}}}'
 
-Every arm of the params has the score matrix of its poisoned contexts in `poisoned_ARM`; the passive and the perturbed
-one are those of `main`. `attention` is that of its first contexts, where the table has it. An input may be several
-shards. A difference is between attacks on the same targets and shadow
+Every arm of the params has the score matrix of its poisoned contexts in `poisoned_ARM`, but for a `main` with
+`"poisoned": false`; the passive and the perturbed one are those of `main`. `attention` is that of its first contexts,
+where the table has it. An input may be several shards. A difference is between attacks on the same targets and shadow
 contexts.
 """
 
@@ -37,7 +37,9 @@ def main(job):
     keys = {arm: {"dataset": dataset, "arm": arm, "model": of["model"]} for arm, of in job.params.arms.items()}
     if "main" not in keys:
         raise AuditError(f"attacks, data set {dataset}: `main` is not among the params' arms; add it and its model")
-    poisoned = {arm: of_input(job, f"poisoned_{arm}") for arm in keys}
+    poisoned = {
+        arm: of_input(job, f"poisoned_{arm}") for arm, of in job.params.arms.items() if of.get("poisoned", True)
+    }
     passive, perturbed = of_input(job, "main"), of_input(job, "perturbed")
     every = variant(passive, passive.variant.values[0])
     usual = every.isel(model=slice(settings["sets"]))
@@ -70,9 +72,9 @@ def main(job):
         size = detection_size.smallest_auc(*one.membership.shape)
         if one.keys["records"] == "targets":
             results.append(tidy.row("attacks", one.keys, "smallest auc", size, n=one.membership.size))
-    results += chosen_attacks.rows_of(targets["main"], perturbed, poisoned["main"], job.params)
+    results += chosen_attacks.rows_of(targets["main"], perturbed, poisoned.get("main"), job.params)
     beside = matched_cases.lira_beside(usual, perturbed, perturbation)
-    labels_alone = matched_cases.labels_alone(perturbed, poisoned["main"], cases, settings["perturbation"])
+    labels_alone = matched_cases.labels_alone(perturbed, poisoned.get("main"), cases, settings["perturbation"])
     for first, noisy in labels_alone:
         rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "beside", noisy.name)
         results += _beside_rows(first, noisy, settings, rng)

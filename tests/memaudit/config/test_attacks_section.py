@@ -45,6 +45,7 @@ FAULTS = [
     ({"attacks/active/budgets": [5, 5]}, "attacks/active/budgets: a value stands twice"),
     ({"attacks/datasets": ["wine", "wine"]}, "attacks/datasets: a value stands twice"),
     ({"attacks/active/arms": ["main", "txt"]}, "attacks/active/arms: unknown arm 'txt'; did you mean `text`?"),
+    ({"attacks/active/datasets": ["iris"]}, "attacks/active/datasets: say null, or some of attacks/datasets"),
     ({"attacks/active/arms": ["text"]}, "attacks/active/arms: the first one must be main"),
     ({"attacks/active/sets": 1024}, "attacks/active/sets: 1024 shadow contexts requested, the arm has 512"),
     (

@@ -146,3 +146,22 @@ def test_ablations_vary_one_thing_and_sizes_beyond_the_grid_are_left_out(grids, 
     usual = only(compared, attack="perturbation")["estimate"]
     assert auc.loc[("main", "perturbations", 20), "estimate"] == pytest.approx(usual)
     assert auc.loc[("main", "perturbation scale", 0.1), "estimate"] == pytest.approx(usual)
+
+
+def test_a_table_without_poisoned_contexts_has_the_rows_of_the_other_attacks(project, grids, results, tmp_path):
+    inputs = [one for one in grids[1] if not one.startswith("poisoned_")]
+    outputs = [f"{name}={tmp_path / file}.parquet" for name, file in OUTPUTS.items()]
+    arms = {"main": ARMS["main"] | {"poisoned": False}}
+    call(project, "attacks_compare_attacks", inputs, outputs, seed=1, arms=arms, attacks=ATTACKS)
+    found = tidy.expand(read_table(tmp_path / "attacks.parquet"))
+    found, usual = (table.set_index([*KEYS, "metric"]) for table in (found, results[0]))
+    usual = usual.xs("main", level="arm", drop_level=False)
+    assert found.index.isin(usual.index).all()
+    assert set(found.reset_index()["attack"]) == {
+        name
+        for name in usual.reset_index()["attack"]
+        if not any(word in name for word in ("poison", "brainwash"))
+    }  # fmt: skip
+    shared = usual.loc[found.index]
+    np.testing.assert_array_equal(found["estimate"], shared["estimate"])
+    np.testing.assert_array_equal(found["low"], shared["low"])

@@ -89,6 +89,9 @@ class Active(Section):
     """Mislabelled copies in the context: LiRA with poisoning and Brainwash (TabPATE, Appendix A.1, Table 6)."""
 
     arms: list[Name] = Field(min_length=1, description="arms whose contexts are poisoned; the first one is the study's")
+    datasets: list[Name] | None = Field(
+        None, description="tables whose contexts are poisoned, where attacks/datasets has them; null: all"
+    )
     targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
     sets: Annotated[int, Field(ge=16)] = Field(
         description="shadow contexts; an arm of fewer has all of its own poisoned"
@@ -180,6 +183,7 @@ def attacks_faults(attacks: Attacks, shared: SharedKeys, audited: str | None = N
         wanted = task if audited in (arm.datasets or attacks.datasets) else "classification"
         if arm.model in shared.models and shared.models[arm.model].task != wanted:
             yield f"attacks/arms/{name}/model: {arm.model} is no {PREDICTORS[wanted]}"
+    yield from _active_faults(attacks, shared)
     yield from _attention_faults(attacks, shared)
     yield from _family_faults(attacks, shared)
     used = {f"attacks/arms/{name}/model": arm.model for name, arm in attacks.arms.items()}
@@ -211,6 +215,17 @@ def _arm_faults(name: str, arm: Arm, attacks: Attacks) -> Iterator[str]:
             yield f"/variants: {called!r}: contexts with given `shares` are drawn in their own way; leave the rest out"
         if variant.shares and variant.shares[0] == variant.shares[1]:
             yield "/variants: both `shares` are the same: there is nothing to tell"
+
+
+def _active_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
+    named = attacks.active.datasets
+    yield from unknown("attacks/active/datasets", named or [], "datasets", shared)
+    if named is not None and not set(named) & set(attacks.datasets):
+        yield "attacks/active/datasets: say null, or some of attacks/datasets"
+    for name in (name for name in attacks.active.arms if name not in attacks.arms):
+        yield f"attacks/active/arms: unknown arm {name!r}{hint(name, list(attacks.arms))}"
+    if attacks.active.arms[0] != "main":
+        yield "attacks/active/arms: the first one must be main, whose threat models are compared"
 
 
 def _attention_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
@@ -271,10 +286,6 @@ def _number_faults(attacks: Attacks) -> Iterator[str]:
             yield f"attacks/{key}: {value} shadow contexts requested, the arm has {most}"
         elif value % block and key != "sizes":
             yield f"attacks/{key}: {value} is no multiple of the first of attacks/sizes, {block}: no balanced design"
-    for name in (name for name in attacks.active.arms if name not in attacks.arms):
-        yield f"attacks/active/arms: unknown arm {name!r}{hint(name, list(attacks.arms))}"
-    if attacks.active.arms[0] != "main":
-        yield "attacks/active/arms: the first one must be main, whose threat models are compared"
     for key, value in (("count", attacks.perturbation.count), ("scale", attacks.perturbation.scale)):
         if value not in getattr(attacks.perturbation, f"{key}s"):
             yield f"attacks/perturbation/{key}: {value} is none of `{key}s`"

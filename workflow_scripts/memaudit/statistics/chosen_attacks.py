@@ -94,15 +94,20 @@ def each_of(panel: Panel, settings: Mapping[str, Any], rng: np.random.Generator)
     return judge_each(panel, panel.attacks, fprs=settings["fpr"], replicates=settings["replicates"], rng=rng)
 
 
-def rows_of(keys: Mapping[str, Any], near: xr.Dataset, poisoned: xr.Dataset, params: Any) -> Iterator[dict[str, Any]]:
+def rows_of(
+    keys: Mapping[str, Any], near: xr.Dataset, poisoned: xr.Dataset | None, params: Any
+) -> Iterator[dict[str, Any]]:
     """Tidy rows of the strongest attack on labels, its parts, and poisons with a chosen label.
 
-    keys: dataset, arm, model and records; near, poisoned: score matrices; params: of the job, with `seed`, `attacks`.
-    None of a matrix that cannot detect the AUC of `attacks/detectable` (`detection_size`).
+    keys: dataset, arm, model and records; near, poisoned: score matrices, the second None where no context is poisoned;
+    params: of the job, with `seed`, `attacks`. No rows of a matrix that cannot detect the AUC of `attacks/detectable`
+    (`detection_size`).
     """
     settings = params.attacks
     panel, queries = label_panel(near, settings["perturbation"]), label_queries(near, settings["perturbation"])
-    panels = {STRONGEST_LABELS: panel} | {name: poison_panel(poisoned, reads) for reads, name in CHOSEN.items()}
+    panels = {STRONGEST_LABELS: panel}
+    if poisoned is not None:
+        panels |= {name: poison_panel(poisoned, reads) for reads, name in CHOSEN.items()}
     for name, one in panels.items():
         if not tells(*one.membership.shape, settings.get("detectable")):
             print(f"{keys['dataset']}, {name}: too few contexts and records", flush=True)

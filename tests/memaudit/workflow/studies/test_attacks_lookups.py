@@ -95,7 +95,7 @@ def test_params_are_those_of_the_arm_or_of_the_study(attacks):
     }
     assert list(attacks.arm_models(["main", "other_mode"])(wildcards("digits"))) == ["main"]
     assert attacks.keys("sets", "layer") == {"sets": 40, "layer": 5}
-    assert attacks.poisoning().keys() == attacks.config["active"].keys() - {"arms"}
+    assert attacks.poisoning().keys() == attacks.config["active"].keys() - {"arms", "datasets"}
     assert attacks.attribute_inference()["levels"] == 4
     assert attacks.sensitive(wildcards()) == "alcohol"
 
@@ -173,3 +173,14 @@ def test_attention_of_mitigations_is_read_without_and_with_changed_keys(attacks)
     assert attacks.attention("defended")(wildcards()) == [f"{folder}/0.nc"]  # 16 contexts of two variants
     assert attacks.sizes()["attacks_query_attention"]["wine/defended/0"].written == 32 * 150
     assert attacks.model_inside("weights")(wildcards(name="defended")) == f"<results>/models/{SMALL}/weights"
+
+
+def test_a_table_that_is_left_out_of_the_active_attacks_has_no_poisoned_contexts(attacks):
+    every = attacks.attacked_arms(wildcards())
+    assert every.keys() == set(attacks.poisoned_arms("wine"))
+    attacks.config["active"]["datasets"] = ["digits"]
+    assert attacks.poisoned_arms("wine") == attacks.poisoned("main")(wildcards()) == []
+    assert attacks.attacked_arms(wildcards()) == {"main": every["main"] | {"poisoned": False}}
+    assert {job.split("/")[0] for job in attacks.sizes()["attacks_query_poisoned"]} == {"digits"}
+    rows = {use["where"]: use["rows"] for use in attacks.model_uses()[SMALL]}
+    assert rows["attacks/arms/main, data set wine"] == 50

@@ -30,13 +30,13 @@ def lira_beside(usual: xr.Dataset, perturbed: xr.Dataset, perturbation: Case) ->
 
 
 def labels_alone(
-    perturbed: xr.Dataset, poisoned: xr.Dataset, cases: Iterable[Case], perturbation: Mapping[str, Any]
+    perturbed: xr.Dataset, poisoned: xr.Dataset | None, cases: Iterable[Case], perturbation: Mapping[str, Any]
 ) -> Pairs:
     """Brainwash beside the perturbation, on its targets and contexts; none where the perturbed matrix lacks some.
 
-    cases: with Brainwash on the arm `main`; perturbation: its settings.
+    poisoned: None where no context is; cases: with Brainwash on the arm `main`; perturbation: its settings.
     """
-    common = matched(perturbed, poisoned)
+    common = None if poisoned is None else matched(perturbed, poisoned)
     if common is None:
         return []
     brainwash = next(one for one in cases if one.name == "brainwash" and one.keys["arm"] == "main")

@@ -85,15 +85,24 @@ class Attacks(Study):
         drawn = self.drawn_by(wildcards.dataset, wildcards.arm)
         return f"<results>/signals/attacks/{wildcards.dataset}/designs/{drawn}.nc"
 
+    def poisoned_arms(self, dataset: str) -> list[str]:
+        """Arms of a table whose contexts are poisoned; none of a table that `active/datasets` leaves out."""
+        active = self.config["active"]
+        return self.arms(dataset, active["arms"]) if dataset in (active["datasets"] or self.datasets) else []
+
+    def attacked_arms(self, wildcards) -> dict[str, dict[str, Any]]:
+        """Model and mode of `main`, whose attacks are compared, and of each arm of a table that is poisoned."""
+        poisoned = self.poisoned_arms(wildcards.dataset)
+        entries = self._arm_models(poisoned or [MAIN])
+        return entries if poisoned else {MAIN: entries[MAIN] | {"poisoned": False}}
+
     def arm_models(self, among: Iterable[str]) -> Callable:
         """A params function: model and mode of those of these arms that a table has."""
-        catalogue = self.run.config["models"]
+        return lambda wildcards: self._arm_models(self.arms(wildcards.dataset, among))
 
-        def of(wildcards) -> dict[str, dict[str, str]]:
-            models = {arm: self.config["arms"][arm]["model"] for arm in self.arms(wildcards.dataset, among)}
-            return {arm: {"model": name, "mode": catalogue[name]["mode"]} for arm, name in models.items()}
-
-        return of
+    def _arm_models(self, arms: Iterable[str]) -> dict[str, dict[str, Any]]:
+        models = {arm: self.config["arms"][arm]["model"] for arm in arms}
+        return {arm: {"model": name, "mode": self.run.config["models"][name]["mode"]} for arm, name in models.items()}
 
     def model_file(self, arm: str, file: str) -> str:
         """A file of the model of an arm."""
@@ -121,7 +130,7 @@ class Attacks(Study):
 
     def poisoning(self) -> dict[str, Any]:
         """How contexts are poisoned."""
-        return {key: value for key, value in self.config["active"].items() if key != "arms"}
+        return {key: value for key, value in self.config["active"].items() if key not in ("arms", "datasets")}
 
     def attribute_inference(self) -> dict[str, Any]:
         """How values of a sensitive column are queried."""
@@ -136,8 +145,9 @@ class Attacks(Study):
         return {arm: self.grid(arm) for arm in arms}
 
     def poisoned(self, arm: str) -> Callable:
-        """An input function: shards of an arm's poisoned grid; [] for a table without this arm."""
-        return self._shard_files(arm, f"poisoned/{arm}", self.poisoned_sets(arm), self.config["active"]["shard"])
+        """An input function: shards of an arm's poisoned grid; [] for a table where it is not poisoned."""
+        files = self._shard_files(arm, f"poisoned/{arm}", self.poisoned_sets(arm), self.config["active"]["shard"])
+        return lambda wildcards: files(wildcards) if arm in self.poisoned_arms(wildcards.dataset) else []
 
     def poisoned_grids(self) -> dict[str, Callable]:
         """Input functions: shards of the poisoned grid of each arm that has one."""
@@ -232,7 +242,7 @@ class Attacks(Study):
             "attacks_query_poisoned": {
                 f"{name}/{arm}/{shard}": self._size.poisoned(name, arm)
                 for name in self.datasets
-                for arm in self.arms(name, self.config["active"]["arms"])
+                for arm in self.poisoned_arms(name)
                 for shard in shards(self.poisoned_sets(arm), self.config["active"]["shard"])
             },
             **{f"attacks_{rule}": {name: self._size.scored(name) for name in self.datasets} for rule in evaluated},
@@ -328,7 +338,7 @@ class Attacks(Study):
     def _use(self, dataset: str, arm: str) -> dict[str, Any]:
         """The largest context that an arm asks its model about, with the most poisons."""
         contexts, active = list(self._size.contexts(dataset, arm)), self.config["active"]
-        poisons = max(active["most"], *active["budgets"]) if arm in active["arms"] else 0
+        poisons = max(active["most"], *active["budgets"]) if arm in self.poisoned_arms(dataset) else 0
         known = self.run.table_size(dataset)["known"]
         # A TabICL is asked about many classes as a hierarchy (memaudit/models/class_hierarchy.py).
         hierarchy = self.run.config["models"][self.config["arms"][arm]["model"]]["family"] == "tabicl"
