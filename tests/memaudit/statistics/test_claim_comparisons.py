@@ -62,3 +62,21 @@ def test_a_printed_number_is_compared_with_the_rows_that_it_is_printed_for():
 
 def test_a_value_shows_its_interval():
     assert (str(Value(0.5, 0.4, 0.6)), str(Value(0.5, 0.5, 0.5))) == ("0.5 [0.4, 0.6]", "0.5")
+
+
+def test_a_predictor_that_ranks_alike_counts_once_whatever_its_last_digits():
+    rows = [
+        tidy.row("demo", {"predictor": name}, "auc", value, low=value - 0.02, high=value + 0.02, null=0.5)
+        for name, value in (("loss", 0.6911806), ("logit_gap", 0.6911786), ("psmi", 0.75))
+    ]
+    assert len(comparisons(claim("greater"), tidy.expand(tidy.frame(rows)))) == 2
+
+
+def test_every_value_but_one_leaves_out_rows_without_the_key():
+    table = tidy.expand(tidy.frame([*_rows("a", "b"), tidy.row("demo", {}, "auc", 0.6, low=0.5, high=0.7, null=0.5)]))
+    found = comparisons(claim("greater", where={"dataset": {"other_than": "b"}}), table)
+    assert [one.setting for one in found] == ["dataset=a"]
+
+
+def _rows(*datasets):
+    return [tidy.row("demo", {"dataset": one}, "auc", 0.6, low=0.55, high=0.65, null=0.5) for one in datasets]

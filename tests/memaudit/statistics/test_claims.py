@@ -86,6 +86,21 @@ def test_an_effect_belongs_to_a_sentence_that_something_is_larger(changes, messa
     assert Claim.model_validate(BASE | sides | {"relation": "less"}).effect == 0.1
 
 
+def test_a_printed_number_with_which_nothing_would_agree_is_refused():
+    sides = {"left": {"metric": "auc difference"}, "right": {"value": 0}}
+    number = {"value": 0.019, "tolerance": 0.03}
+    with pytest.raises(ValueError, match=r"a result of 0 would agree with 0\.019: give a smaller tolerance"):
+        Claim.model_validate(BASE | sides | {"numbers": [number]})
+    assert Claim.model_validate(BASE | sides | {"numbers": [number | {"tolerance": 0.01}]}).numbers
+
+
+def test_room_is_that_of_an_effect():
+    sides = {"left": {"metric": "auc difference"}, "right": {"value": 0}, "room": {"metric": "auc"}}
+    with pytest.raises(ValueError, match="`room` is for an `effect`"):
+        Claim.model_validate(BASE | sides)
+    assert Claim.model_validate(BASE | sides | {"effect": 0.1}).room
+
+
 def test_what_an_interval_depends_on_follows_from_the_study():
     sides = {"left": {"metric": "auc"}, "right": {"value": 1}}
     assert Claim.model_validate(BASE | sides).resampled == "shadow models and records"
@@ -120,7 +135,15 @@ def test_an_id_given_twice_is_refused(tmp_path):
 
 def test_shipped_claims_select_by_keys_that_results_have():
     for one in load(SHIPPED):
-        sides = [one.left, one.right, one.difference, one.control, *(number.of for number in one.numbers)]
+        sides = [
+            one.left,
+            one.right,
+            one.difference,
+            one.control,
+            one.room,
+            one.covers,
+            *(number.of for number in one.numbers),
+        ]
         sides = [side for side in sides if hasattr(side, "where")]
         used = set(one.where).union(*(side.where for side in sides), {one.along} - {None})
         assert used <= KEYS, one.id

@@ -47,6 +47,39 @@ def test_disjoint_intervals_reproduce_and_the_verdict_names_its_numbers():
     assert "dataset=wine, fpr=0.1" in result["ours"]
 
 
+def test_a_verdict_that_holds_names_first_what_holds():
+    found = verdict(
+        claim(share=0.6), *both(0.5, 0.49, dataset="a"), *both(0.9, 0.1, dataset="b"), *both(0.8, 0.1, dataset="c")
+    )
+    assert found["verdict"] == "reproduced"
+    assert found["ours"].startswith("dataset=c: 0.8 [")
+
+
+def test_an_effect_that_leaves_the_metric_no_room_is_not_testable():
+    room = {"metric": "auc", "where": {"strategy": "any"}}
+    one = claim(effect=0.1, room=room)
+    near, far = (row("auc", value, strategy="pp") for value in (0.95, 0.85))
+    found = verdict(one, *both(0.41, 0.4), near)
+    assert found["verdict"] == "not testable at this scale"
+    assert found["reason"] == "auc is 0.95 or more already, so that 0.1 more are out of reach"
+    assert verdict(one, *both(0.41, 0.4), near, far)["verdict"] == "not reproduced"
+
+
+def test_a_share_of_all_runs_is_judged_only_where_the_run_has_those_that_it_must_cover():
+    one = claim(covers={"metric": "auc", "where": {"source": None, "epoch": {"at_least": 500}}})
+    printed = row("auc", 0.7, epoch=500, source="paper")
+    found = verdict(one, *both(0.5, 0.4), row("auc", 0.7, epoch=20), printed)
+    assert found["verdict"] == "not testable at this scale"
+    assert "no results of auc, source none, epoch at least 500, on which" in found["reason"]
+    assert verdict(one, *both(0.5, 0.4), row("auc", 0.7, epoch=500))["verdict"] == "reproduced"
+
+
+def test_a_missing_side_is_the_one_whose_conditions_are_named():
+    sides = {"left": {"metric": "tpr", "where": {"fpr": 0.1}}, "right": {"metric": "tpr", "where": {"fpr": 0.01}}}
+    found = verdict(claim(**sides), row("tpr", 0.5, fpr=0.1))
+    assert found["reason"] == "no results of lira to compare in metric tpr: none with fpr 0.01"
+
+
 def test_overlapping_intervals_do_not_reproduce_and_say_why():
     result = verdict(claim(), *both(0.5, 0.4, half=0.06))
     assert result["verdict"] == "not testable at this scale"

@@ -25,8 +25,9 @@ def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
         found = _differences(claim, rows, paired)
     else:
         found = _pairs(claim, rows)
-    # With two classes the loss and the logit gap rank records alike: they are one predictor.
-    return list({(PREDICTOR.sub("", one.setting), one.numbers, one.margin): one for one in found}.values())
+    # With two classes the loss and the logit gap rank records alike: they are one predictor, whose numbers differ in
+    # digits that are not printed.
+    return list({(PREDICTOR.sub("", one.setting), one.numbers): one for one in found}.values())
 
 
 def printed_comparisons(claim: Claim, number: Number, table: pd.DataFrame) -> list[Comparison]:

@@ -55,6 +55,12 @@ class Number(Strict):
         """The tolerance in the unit of the number."""
         return self.tolerance * (abs(self.value) if self.relative else 1.0)
 
+    @model_validator(mode="after")
+    def _not_nothing(self) -> "Number":
+        if self.margin >= abs(self.value):
+            raise ValueError(f"a result of 0 would agree with {self.value:g}: give a smaller tolerance")
+        return self
+
 
 class Claim(Strict):
     """One claim of a paper and the predicate that tests it.
@@ -69,6 +75,10 @@ class Claim(Strict):
     effect: of greater and less, the smallest difference that the paper prints for this comparison. An interval that
     does not reach it shows the opposite, unless it lies beyond `tolerance`, where the verdict is direction only.
     Without an effect a sentence cannot fail where there is no difference: hardly any interval is on the other side.
+    room: of an effect on a metric of at most 1, rows of what it is added to: the claim cannot be tested where all of
+    them are within the effect of 1.
+    covers: rows that the run must have at all, such as those of the paper's longest training: a share of all runs
+    depends on which runs there are.
     difference: rows of left - right, along a key of its last value - its first (with the key "less"), that decide where
     there are any (paired intervals are narrower).
     share: part of the comparisons that must hold. needs: least values of numeric columns, or of products of them
@@ -95,6 +105,8 @@ class Claim(Strict):
     tolerance: float = Field(0.0, ge=0)
     relative: bool = False
     effect: float | None = Field(None, gt=0)
+    room: Selection | None = None
+    covers: Selection | None = None
     numbers: list[Number] = Field([])
     where: dict[str, Wanted] = Field({})
     needs: dict[str, float] = Field({})
@@ -126,6 +138,8 @@ class Claim(Strict):
             raise ValueError("an `effect` belongs to greater and less, in the unit of the sides")
         if self.effect is not None and self.effect <= self.tolerance:
             raise ValueError("an `effect` is larger than `tolerance`, which holds beyond it")
+        if self.room and self.effect is None:
+            raise ValueError("`room` is for an `effect`: name that, too")
         if self.control and self.relation != "at_most":
             raise ValueError("a `control` belongs to the relation at_most")
         ends = [side.quantity for side in (self.left, self.right or self.left) if isinstance(side, Selection)]

@@ -25,13 +25,19 @@ class Range(Strict):
     at_most: float = np.inf
 
 
-Wanted = Range | list[Scalar] | Scalar | None
+class Other(Strict):
+    """Every value but one."""
+
+    other_than: Scalar
+
+
+Wanted = Range | Other | list[Scalar] | Scalar | None
 
 
 class Selection(Strict):
     """Rows of one metric. Keys of `where` tell the sides apart: pairs are not joined over them.
 
-    A key's value is a scalar, a list, a range, null (rows without the key), or one of the words smallest,
+    A key's value is a scalar, a list, a range, all but one, null (rows without the key), or one of the words smallest,
     second_largest, largest: of the values there are; any: whatever it is, so that pairs are not joined over it.
     quantity: low, high and width are numbers without an interval of their own.
     """
@@ -56,6 +62,8 @@ def condition_text(key: str, wanted: Wanted) -> str:
     if isinstance(wanted, Range):
         bounds = wanted.model_dump(exclude_unset=True)
         return f"{key} " + " and ".join(f"{name.replace('_', ' ')} {bound:g}" for name, bound in bounds.items())
+    if isinstance(wanted, Other):
+        return f"{key} other than {wanted.other_than}"
     if isinstance(wanted, list):
         return f"{key} {' or '.join(map(str, wanted))}"
     return f"{key} none" if wanted is None else f"{key} {wanted}"
@@ -72,6 +80,12 @@ def _matches(column: pd.Series, wanted: Wanted) -> pd.Series:
         return pd.Series(True, index=column.index)
     if isinstance(wanted, Range):
         return column.between(wanted.at_least, wanted.at_most)
+    if isinstance(wanted, Other):
+        return column.notna() & ~_matches(column, wanted.other_than)
+    return _equals(column, wanted)
+
+
+def _equals(column: pd.Series, wanted: list[Scalar] | Scalar) -> pd.Series:
     if _is_position(wanted):
         present = sorted(column.dropna().unique())
         return column == (present[POSITION[wanted]] if present and len(present) >= -POSITION[wanted] else np.nan)

@@ -14,6 +14,7 @@ from memaudit.statistics.claim_comparisons import (
     absent,
     by_chance,
     comparisons,
+    judged_rows,
     printed_comparisons,
     setting_text,
     sizes,
@@ -227,7 +228,8 @@ def _agreement(number: Number, tally: Tally) -> str:
 
 def _ours(found: Judgement) -> str:
     """The comparisons that decide, the narrowest first: those with printed numbers where these do, else the others."""
-    lists = [sorted(found.tally.judged, key=lambda one: found.verdict == NOT_REPRODUCED and one.outcome != "opposite")]
+    first = {NOT_REPRODUCED: "opposite", REPRODUCED: "holds", DIRECTION: "holds"}.get(found.verdict)
+    lists = [sorted(found.tally.judged, key=lambda one: first is not None and one.outcome != first)]
     printed = [number.judged for number in found.numbers]
     lists = printed + lists if found.verdict in (REPRODUCED, DIRECTION) else lists + printed
     shown = [f"{one.setting}: {one.numbers}".removeprefix(": ") for judged in lists for one in judged[:SHOWN]]
@@ -242,6 +244,8 @@ def _lacking(claim: Claim, table: pd.DataFrame) -> str:
         if rows.empty:
             wanted = _conditions(claim.where | one.where)
             return f"no results of {claim.study} say whether its {one.metric} is above chance: none with {wanted}"
+    if reason := _out_of_reach(claim, table):
+        return reason
     if claim.by:
         common = set.intersection(*(set(rows[claim.by]) for rows in given))
         failing = failing[failing[claim.by].isin(common)]
@@ -251,6 +255,20 @@ def _lacking(claim: Claim, table: pd.DataFrame) -> str:
         return ""
     row = failing.iloc[0]
     return f"{row['metric']} is not above chance: {setting_text(row, claim)}{_above_chance(row, claim)}"
+
+
+def _out_of_reach(claim: Claim, table: pd.DataFrame) -> str:
+    """Why no size of this run would decide: runs that it lacks, or a metric too near its bound for the effect."""
+    rows = table[table["study"] == claim.study]
+    if claim.covers and select(rows, claim.covers, {}).empty:
+        wanted = f"{claim.covers.metric}, {_conditions(claim.covers.where)}"
+        return f"the run has no results of {wanted}, on which the paper's share depends, too"
+    if claim.room:
+        found = select(judged_rows(claim, table), claim.room, claim.where)["estimate"]
+        if len(found) and (found + claim.effect > 1).all():
+            least = f"{claim.room.metric} is {found.min():.3g} or more already"
+            return f"{least}, so that {claim.effect:g} more are out of reach"
+    return ""
 
 
 def _above_chance(row: pd.Series, claim: Claim) -> str:
@@ -269,7 +287,9 @@ def _missing(claim: Claim, table: pd.DataFrame) -> str:
         control = f"the positive control ({claim.control.metric}) does not, either"
         return f"nothing exceeds the bound, but {control}; it needs a run in which the control does"
     found = table[table["study"] == claim.study]
-    rows = select(found, claim.left, claim.where)
+    sides = [side for side in (claim.left, claim.right) if isinstance(side, Selection)]
+    side = next((side for side in sides if select(found, side, claim.where).empty), claim.left)
+    rows = select(found, side, claim.where)
     if setting := _constant(claim, found):
         why = "a student is constant, or was taught fewer labels than classes"
         return f"{why}: {setting}; it needs a run in which all students learn all classes"
@@ -280,7 +300,7 @@ def _missing(claim: Claim, table: pd.DataFrame) -> str:
         if factor > 1 and np.isfinite(factor)
     ]
     # A condition without which there would be rows is the one that none of them meets.
-    wanted, metric = claim.where | claim.left.where, Selection(metric=claim.left.metric)
+    wanted, metric = claim.where | side.where, Selection(metric=side.metric)
     others = {key: {other: one for other, one in wanted.items() if other != key} for key in wanted}
     none = {
         key: wanted[key]
@@ -289,7 +309,7 @@ def _missing(claim: Claim, table: pd.DataFrame) -> str:
     }
     larger += [f"none with {_conditions(none)}"] if none else []
     needs = ", ".join(f"{key} >= {least:g}" for key, least in claim.needs.items())
-    text = f"no results of {claim.study} to compare in metric {claim.left.metric}" + (f" with {needs}" if needs else "")
+    text = f"no results of {claim.study} to compare in metric {side.metric}" + (f" with {needs}" if needs else "")
     return f"{text}: {'; '.join(larger)}" if larger else text
 
 
