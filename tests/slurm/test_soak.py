@@ -103,16 +103,15 @@ class Soak:
 
     def fill_disk(self) -> None:
         ballast = self.clone.folder / "results/ballast"
-        left = shutil.disk_usage(ballast.parent).free
         with open(ballast, "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, left - 2**12)
+            again(lambda: os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(ballast.parent).free - 2**12))
         time.sleep(LASTS)
         ballast.unlink()
 
     def use_up_files(self) -> None:
         """No file can be made any more, as with a quota; what is open can be written."""
-        folder, state = self.clone.folder / "results", os.statvfs(self.clone.folder / "results")
-        remount(folder, nr_inodes=state.f_files - state.f_ffree)
+        folder = self.clone.folder / "results"
+        again(lambda: remount(folder, nr_inodes=files_of(folder)))
         time.sleep(LASTS)
         remount(folder, nr_inodes=FILES)
 
@@ -125,6 +124,22 @@ class Soak:
                 written = path.stat().st_mtime + shift
                 os.utime(path, (written, written))
         self.restart()
+
+
+def again(fill: Callable[[], None]) -> None:
+    """Call `fill` until it succeeds: jobs write between the reading of what is free and its use."""
+    for left in reversed(range(100)):
+        try:
+            fill()
+            return
+        except (OSError, subprocess.CalledProcessError):
+            if not left:
+                raise
+
+
+def files_of(disk: Path) -> int:
+    state = os.statvfs(disk)
+    return state.f_files - state.f_ffree
 
 
 def set_node(state: str, *, check: bool = True) -> None:
