@@ -7,6 +7,7 @@ import pytest
 import yaml
 from conftest import PROJECT, load
 
+from memaudit.rehearsal.small_tabpfn import SMALL
 from memaudit.rehearsal.stand_ins import environment, make, used
 
 URL = "http://127.0.0.1:1"
@@ -60,6 +61,9 @@ def test_everything_is_made_and_kept_and_the_overlay_says_where(few, tmp_path):
     weights = over["models"]["mistral-7b"]["parameters"]
     assert weights == 32 * (12 * 32 * config["num_hidden_layers"] + config["vocab_size"])
     assert over["models"]["tabicl-v2"] == {"architecture": stated["tabicl"]}
+    tabpfn = [name for name in over["models"] if few["models"][name]["family"] == "tabpfn"]
+    for name in tabpfn:
+        assert over["models"][name] == {"architecture": SMALL[few["models"][name]["version"]]}
     assert over["language_models"].keys() == {"gpt2-small", "mistral-7b"}
     assert make(few, stated, PROJECT / "config" / "public", tmp_path / "made", URL) == over
 

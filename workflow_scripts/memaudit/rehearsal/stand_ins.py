@@ -15,6 +15,7 @@ from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, replacing_folder
 from memaudit.data.table_sources import fetch
 from memaudit.models import language_model_costs
+from memaudit.rehearsal.small_tabpfn import SMALL
 from memaudit.rehearsal.stand_in_tables import arff_of, openml_description, shape_of, synthetic
 from memaudit.rehearsal.stand_in_texts import corpus, words, write_cifar10, write_questions
 
@@ -183,18 +184,17 @@ def _make_models(
 def _network_sizes(
     config: Mapping[str, Any], names: Mapping[str, Sequence[str]], root: Path, tabicl: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Sizes of the networks of a hub by catalogue, for the plan, which takes those of tables for a TabICL.
-
-    Weights of language models, arguments of the class of others.
-    """
+    """Sizes of the networks of a hub by catalogue, for the plan: weights of language models, arguments of others."""
     found: dict[str, Any] = {"models": {}, "language_models": {}}
     for catalogue, entries in found.items():
         for name in names[catalogue]:
-            hub = config[catalogue][name].get("hub")
+            entry = config[catalogue][name]
+            hub = entry.get("hub")
             if hub and (file := root / hub["repo"] / "config.json").exists():
                 entries[name] = {"parameters": language_model_costs.weights(read_json(file))}
             elif hub and catalogue == "models":
-                entries[name] = {"architecture": dict(tabicl)}
+                small = SMALL[entry["version"]] if entry["family"] == "tabpfn" else tabicl
+                entries[name] = {"architecture": dict(small)}
     return found
 
 

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memaudit.common.deployed_packages import PACKAGES
 from memaudit.models import flops, language_model_costs
 
 VIEWS = 8  # of the ensemble of a deployed TabICL or TabPFN that states none (tabicl 2.2.0, tabpfn 9.2.0)
 TOKENS = 7  # of a cell that is a sentence, name and value: 7.3 of credit-g's in an OLMo tokenizer
 # CPU seconds in which the packages prepare a context, beside the forward passes: of each context and of each of its
-# columns, of each view and of each of its rows. Measured with 2 and 8 views of 32 to 1,000 rows and 4 to 20 columns.
-PREPARATION = {"tabicl": (0.07, 0.012, 0.0, 6e-5), "tabpfn": (0.0, 0.0, 0.013, 1.2e-4)}
+# columns, of each view and of its rows. Measured with 2 and 8 views, 32 to 1,000 rows, 8 to 20 columns, half of them
+# categorical or none.
+PREPARATION = {"tabicl": (0.07, 0.012, 0.0, 6e-5), "tabpfn": (0.04, 0.0, 0.03, 1.2e-4)}
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,14 @@ class Passes:
         self._family, self._version, self._weights = entry["family"], entry["version"] or "v2", weights
         self._architecture = dict(architecture)
         self._deployed = entry["mode"] == "as_deployed"
-        self._views = entry["options"].get("n_estimators", VIEWS) if self._deployed else 1
+        self._options = entry["options"]
+        self._views = self._options.get("n_estimators", VIEWS) if self._deployed else 1
+
+    @property
+    def alone(self) -> bool:
+        """Whether no query changes another one's answer, so that all of a context can be asked in one call."""
+        package = PACKAGES.get(self._family)
+        return not self._deployed or self._options.get("queries") == "alone" or bool(package and package.alone)
 
     @property
     def counted(self) -> bool:

@@ -35,7 +35,9 @@ def test_other_queries_are_sized_by_their_targets(attacks):
     sizes, model = attacks.sizes(), attacks.run.passes(SMALL)
     perturbed = sizes["attacks_query_perturbed"]["wine/0"]
     assert perturbed.written == 16 * 6
-    assert perturbed.work == 16 * model.operations(50, 6 * (1 + 10 + 5), 13)
+    steps, directions = (attacks.config["perturbation"][key] for key in ("steps", "directions"))
+    lines = steps * model.operations(50, 6 * directions, 13)
+    assert perturbed.work == 16 * (model.operations(50, 6 * (1 + 10 + 5), 13) + lines)
     assert sizes["attacks_query_attribute"]["wine/0"].written == 32 * 400
     # 2 budgets, 5 queries of bisection up to 8 poisons, and on average half of the 8 poisons one by one.
     poisoned = sizes["attacks_query_poisoned"]["wine/main/0"]
@@ -59,3 +61,13 @@ def test_statistics_go_over_the_members_at_each_replicate_and_permutation(attack
     assert list(sizes["attacks_compare_mitigations"]) == ["wine"]
     assert sizes["attacks_average_datasets"][""].work == 0
     assert list(sizes["models_fetch_checkpoint"]) == [SMALL, DEPLOYED]
+
+
+def test_a_deployed_model_is_asked_about_each_target_apart(attacks):
+    attacks.config["arms"]["main"]["model"] = DEPLOYED
+    model, noise = attacks.run.passes(DEPLOYED), attacks.config["perturbation"]
+    perturbed = attacks.sizes()["attacks_query_perturbed"]["wine/0"]
+    assert perturbed.written == 16 * 6
+    copies, lines = (50, 1 + 10 + 5, 13), (50, noise["directions"], 13)
+    for name, of in (("work", model.operations), ("seconds", model.seconds)):
+        assert getattr(perturbed, name) == pytest.approx(16 * 6 * (of(*copies) + noise["steps"] * of(*lines)))

@@ -68,11 +68,16 @@ class AttackSizes:
         return self._query_size(arm, shapes)
 
     def perturbed(self, dataset: str) -> Size:
+        """Noisy copies of the targets, and the steps of a bisection along lines; of each target apart, if need be."""
         noise = self.config["perturbation"]
         rows, columns, *_ = next(self.contexts(dataset, "main"))
-        targets = min(noise["targets"], 2 * rows)
-        queries = targets * (1 + max(noise["counts"]) + (len(noise["scales"]) - 1) * noise["count"])
-        return self._query_size("main", [Contexts(min(noise["shard"], noise["sets"]), rows, columns, queries, targets)])
+        targets, sets = min(noise["targets"], 2 * rows), min(noise["shard"], noise["sets"])
+        together = targets if self.study.run.passes(self.config["arms"]["main"]["model"]).alone else 1
+        apart = sets * targets / together
+        copies = 1 + max(noise["counts"]) + (len(noise["scales"]) - 1) * noise["count"]
+        shapes = [Contexts(apart, rows, columns, together * copies, together)]
+        shapes += [Contexts(noise["steps"] * apart, rows, columns, together * noise["directions"], 0)]
+        return self._query_size("main", shapes)
 
     def attention(self, dataset: str, arm: str) -> Size:
         rows, columns, _, queries = next(self.contexts(dataset, arm))
