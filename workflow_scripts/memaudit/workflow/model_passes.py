@@ -12,7 +12,7 @@ TOKENS = 7  # of a cell that is a sentence, name and value: 7.3 of credit-g's in
 # CPU seconds in which the packages prepare a context, beside the forward passes: of each context and of each of its
 # columns, of each view and of its rows. Measured with 2 and 8 views, 32 to 1,000 rows, 8 to 20 columns, half of them
 # categorical or none.
-PREPARATION = {"tabicl": (0.07, 0.012, 0.0, 6e-5), "tabpfn": (0.04, 0.0, 0.03, 1.2e-4)}
+PREPARATION = {"tabicl": (0.07, 0.012, 0.0, 3e-5), "tabpfn": (0.04, 0.0, 0.03, 1.2e-4)}
 
 
 @dataclass(frozen=True)
