@@ -4,11 +4,12 @@ python workflow_scripts/bench/measure_gpu.py --output results/bench --params '{"
 
 Each part writes gpu_<part>.json into the folder: equality (CPU against GPU), rates (of shadow grids), grid (of 4,096
 models), densities (of numbers to predict), nulls (LiRA's, on the processor), compilation, fine_tuning, token_features,
-lt_mia_training. A second run skips finished parts and goes on with the others; parts of another device or of other
-package versions are measured anew, and with "force": true all are. Each part has a time limit; too little memory is
-recorded as such, and the other cases go on. Params: parts (default: all), device (cuda), size (published), force
-(false). Without a GPU the script ends at once, except for '{"device": "cpu", "size": "smallest"}', which tries every
-part on tiny networks and should go to another folder.
+lt_mia_training, packages (the models of other packages, as deployed; CPU against GPU). A second run skips finished
+parts and goes on with the others; parts of another device or of other package versions are measured anew, and with
+"force": true all are. Each part has a time limit; too little memory is recorded as such, and the other cases go on.
+Params: parts (default: all), device (cuda), size (published), force (false). Without a GPU the script ends at once,
+except for '{"device": "cpu", "size": "smallest"}', which tries every part on tiny networks and should go to another
+folder.
 """
 
 import time
@@ -22,6 +23,7 @@ from memaudit.gpu_measurements import (
     cpu_gpu_equality,
     device_facts,
     fine_tuning_steps,
+    package_equality,
     randomisation_nulls,
     regression_densities,
     shadow_grids,
@@ -43,6 +45,7 @@ PARTS: dict[str, Part] = {
         fine_tuning_steps.PART,
         token_attack_rates.FEATURES,
         token_attack_rates.TRAINING_PART,
+        package_equality.PART,
     )
 }
 DEFAULTS = {"parts": list(PARTS), "device": "cuda", "size": "published", "force": False}
@@ -55,7 +58,7 @@ def main(job):
     for number, name in enumerate(params["parts"], 1):
         path = Path(job.output[0]) / f"gpu_{name}.json"
         identity = {"part": name, "size": params["size"], "device": device_facts.name_of(params["device"])}
-        identity |= {"versions": device_facts.versions()}
+        identity |= {"versions": device_facts.versions() | PARTS[name].versions()}
         where = f"memaudit: gpu {number}/{len(params['parts'])} {name}"
         if params["force"]:
             path.unlink(missing_ok=True)

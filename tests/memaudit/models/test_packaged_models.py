@@ -1,7 +1,6 @@
 """Other packages as deployed: each answers as its own classes do, called as by hand, with small random weights."""
 
 import subprocess
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,8 @@ from memaudit.common.deployed_packages import PACKAGES
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
 from memaudit.data.model_hub import copy_model
+from memaudit.gpu_measurements import package_weights
+from memaudit.gpu_measurements.package_equality import SameDraws
 from memaudit.models.batched_queries import Question, answer
 from memaudit.models.model_folder import load
 from memaudit.models.packaged_models import PackagedModel
@@ -61,7 +62,7 @@ def opened(weights):
         key = family, task, tuple(options.items())
         if key not in made:
             facts = card(family, task, **options)
-            with small_packages.small_kumo() if family == "sdm" else nullcontext():
+            with package_weights.shape(family, small=True):
                 made[key] = PackagedModel.load(weights(family, task), facts, "cpu", SCHEMA)
         return made[key]
 
@@ -157,7 +158,7 @@ def test_networks_of_structured_data_models_answer_as_called_by_hand(weights, op
 
     model = opened("sdm", n_estimators=3, seed=7)
     x, y, queries = tables(count=1)
-    with small_packages.small_kumo():
+    with package_weights.shape("sdm", small=True):
         own = sdm.models.KumoTabular(task="classification", size="small", pretrained=False, device="cpu")
     own.models["classification"].load_state_dict(torch.load(weights("sdm") / "weights.pt"))
     frames = [users_frame(part[0]).assign(born=part[0, :, 3].numpy()) for part in (x, queries)]
@@ -191,7 +192,7 @@ def test_fetched_weights_are_opened_by_their_card(weights, tmp_path, family):
     source = weights(family)
     copy_model(source if PACKAGES[family].folder else next(source.iterdir()), tmp_path / "weights")
     write_json(card(family) | {"sha256": sha256(tmp_path / "weights")}, tmp_path / "model.json")
-    with small_packages.small_kumo() if family == "sdm" else nullcontext():
+    with package_weights.shape(family, small=True):
         model = load(tmp_path / "model.json", schema=SCHEMA)
     x, y, queries = tables(count=2)
     questions = [Question(x[0], y[0], queries[0]), Question(x[1], y[1], queries[1][:2])]
@@ -303,10 +304,11 @@ def test_a_context_of_equal_targets_is_named(opened):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_gpu_answers_as_the_cpu_does(weights, family):
-    """In fp32 on both; Mitra computes in bf16."""
+    """In fp32 on both, with the same views; Mitra computes in bf16."""
     batch = tables()
-    with small_packages.small_kumo() if family == "sdm" else nullcontext():
+    with package_weights.shape(family, small=True):
         models = [PackagedModel.load(weights(family), card(family), where, SCHEMA) for where in ("cpu", "cuda")]
-    answers = [model.logits(*batch) for model in models]
+    with SameDraws():
+        answers = [model.logits(*batch) for model in models]
     off = 0.05 if family == "mitra" else 1e-4
     torch.testing.assert_close(*(one[..., :3].exp() for one in answers), atol=off, rtol=0)

@@ -116,4 +116,4 @@ def headline(measured: list[dict[str, Any]]) -> str:
     )
 
 
-PART = Part("equality", 180, cases, headline)
+PART = Part("equality", 150, cases, headline)

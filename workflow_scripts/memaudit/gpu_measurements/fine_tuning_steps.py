@@ -63,4 +63,4 @@ def headline(measured: list[dict[str, Any]]) -> str:
     return "; ".join(f"{one['name']} {1e3 * one['seconds']:.3g} ms" for one in measured)
 
 
-PART = Part("fine_tuning", 120, cases, headline)
+PART = Part("fine_tuning", 70, cases, headline)

@@ -57,4 +57,4 @@ def headline(measured: list[dict[str, Any]]) -> str:
     return "; ".join(f"{one['name']} {one['records_per_second']:.3g} records/s" for one in measured)
 
 
-PART = Part("densities", 110, cases, headline)
+PART = Part("densities", 70, cases, headline)

@@ -7,6 +7,8 @@ that failed or were not reached are tried again by the next run. A file of anoth
 
 import gc
 import multiprocessing
+import signal
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -60,12 +62,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Part:
-    """Cases that are measured together. cases(smallest); headline(measured cases): one sentence; limit: seconds."""
+    """Cases that are measured together. cases(smallest); headline(measured cases): one sentence; limit: seconds.
+
+    versions(): of packages that this part needs beside those of `device_facts.versions`.
+    """
 
     name: str
     limit: float
     cases: Callable[[bool], list[Case]]
     headline: Callable[[list[dict[str, Any]]], str]
+    versions: Callable[[], Mapping[str, str | None]] = dict
 
 
 def is_finished(path: Path, identity: Mapping[str, Any]) -> bool:
@@ -110,6 +116,7 @@ def measure(
     restart: the process before this one died in a case, `under_way`; it counts as failed. Otherwise this is a new run,
     which tries failed cases again, and last the one in which the run before ended.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # at the time limit: files of weights are deleted
     gc.freeze()  # what is imported stays: the collections between cases pass over it
     if device != "cpu":
         torch.cuda.set_device(torch.device(device).index or 0)

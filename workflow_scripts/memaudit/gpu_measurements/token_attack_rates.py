@@ -141,5 +141,5 @@ def training_headline(measured: list[dict[str, Any]]) -> str:
     return "; ".join(f"{one['name']} {one['texts_per_second']:,.0f} texts/s" for one in measured)
 
 
-FEATURES = Part("token_features", 100, feature_cases, feature_headline)
+FEATURES = Part("token_features", 60, feature_cases, feature_headline)
 TRAINING_PART = Part("lt_mia_training", 180, training_cases, training_headline)

@@ -10,7 +10,8 @@ Record = Mapping[str, Any]
 NONE = """\
 No GPU has been measured yet. Where one is, `make gpu` measures it in at most 40 minutes and writes its numbers here:
 equality with the CPU, rates of shadow grids, the time of a grid of 4,096 models, densities of regressions,
-randomisation nulls, compilation, fine-tuning, features of tokens, and the training of LT-MIA's classifier."""
+randomisation nulls, compilation, fine-tuning, features of tokens, the training of LT-MIA's classifier, and equality and
+seconds of the models of other packages."""
 HEAD = """\
 {device}, torch {torch}, by `make gpu`. Networks have the published shapes and random weights. Seconds are medians of
 wall time. The data sheet's peaks are dense TFLOP/s; beside them stands the rate of a product of two large matrices
@@ -131,6 +132,26 @@ PARTS: dict[str, tuple[str, str, dict[str, Column]]] = {
             "seconds": "seconds",
             "of which unpacking": "unpacking_seconds",
             "texts/s": "texts_per_second",
+            "peak MiB": "peak_mib",
+        },
+    ),
+    "packages": (
+        "Models of other packages",
+        "Answers as deployed to 250 queries about one context of 1,000 rows and 14 features, the mean of two views"
+        " (Mitra: one, without fine-tuning). Errors are differences of log probabilities, or of log densities (nats),"
+        " from the CPU's. TabDPT and Mitra work in a process of their own, whose memory is not known."
+        " structured-data-models draws its views on the device, others than on the CPU; here both have the same.",
+        {
+            "network": "network",
+            "task": "task",
+            "dtype": "dtype",
+            "million weights": lambda case: case["weights"] / 1e6,
+            "seconds": "seconds",
+            "on the CPU": "cpu_seconds",
+            "largest error": "largest_error",
+            "root mean square": "root_mean_square_error",
+            "deviation": "deviation_between_records",
+            "predictions changed": lambda case: _percent(case["predictions_changed"]),
             "peak MiB": "peak_mib",
         },
     ),
