@@ -178,6 +178,14 @@ def test_no_text_speaks_the_private_dialect():
         assert not found, (path, found)
 
 
+def test_no_docstring_begins_with_a_question():
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+    for path in SCRIPTS.rglob("*.py"):
+        documented = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
+        first = [re.split(r"(?<=[.?!])\s", ast.get_docstring(node) or "", maxsplit=1)[0] for node in documented]
+        assert not [sentence for sentence in first if sentence.endswith("?")], path
+
+
 def test_nobody_needs_a_pythonpath():
     """`make .venv` installs the library: `import memaudit` works in any folder and in a notebook."""
     for path in [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]:

@@ -16,7 +16,8 @@ CONSTANT = "The model's answers do not vary between contexts: membership has cha
 def faults(summary: Summary) -> list[str]:
     """The checks that an audit has failed; with any of them its numbers are not valid.
 
-    Where a model gives most records the same answer without a lookup, a lookup cannot show; to miss it is no fault.
+    Where a model gives most records the same answer without a lookup, a planted lookup cannot be detected there, and
+    missing it is not counted as a failed check.
     """
     found = summary.strength
     missed = not found.lookup.detected and found.lookup_changed >= VISIBLE

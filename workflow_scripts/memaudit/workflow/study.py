@@ -54,7 +54,7 @@ class Study:
         return {}
 
     def faults(self) -> Iterator[str]:
-        """What the study asks of its tables and files that they are known not to have, each with a remedy."""
+        """Faults known before the first job: what the study needs and its tables or files lack, each with a remedy."""
         yield from ()
 
     def shadows(self) -> dict[str, Any] | None:
