@@ -97,6 +97,14 @@ def test_every_package_has_its_place():
     assert {package_of(path) for path in MODULES if path.name == "__init__.py"} - {""} == LAYERS.keys()
 
 
+def test_the_map_of_the_library_has_every_package_below_what_it_imports():
+    text = (PROJECT / "docs/how-it-is-built.md").read_text(encoding="utf-8")
+    packages = re.findall(r"^\| `(\w+)/` \|", text.split("## The library")[1].split("## ")[0], re.MULTILINE)
+    assert sorted(packages) == sorted(LAYERS)
+    for place, package in enumerate(packages):
+        assert LAYERS[package] <= set(packages[:place]), package
+
+
 def test_at_most_eight_modules_stand_at_the_librarys_root():
     assert len(list(LIBRARY.glob("*.py"))) <= 8
 
