@@ -8,9 +8,8 @@ from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing import audit_strength
 from memaudit.auditing.checkpoint_families import ATTENTION_CLASSES, FAMILIES
 from memaudit.auditing.protection_parts import AttackStatus
-from memaudit.auditing.summary import Summary
+from memaudit.auditing.summary import CONTROLS, Summary
 
-CONTROLS = ("placebo", "companions")
 STUDIED = "is measured by this project's attack study, not by an audit"
 FIRST = "for time: this page holds the first numbers alone"
 UNFINISHED = "has no results: the stage that runs it is not finished"

@@ -4,11 +4,10 @@ import math
 
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.attacks.registry import REGISTRY
-from memaudit.auditing.strength_parts import AttackControl
+from memaudit.auditing.strength_parts import VISIBLE, AttackControl
 from memaudit.auditing.summary import Adversary, Summary, Value
 
 CONTROL, LOOKUP, INNOCENT = "control", "lookup", "innocent"
-VISIBLE = 0.5  # share of the answers that a lookup must change to be found
 LATER = "The smallest leak that this audit detects is estimated for the whole page."
 CONSTANT = "The model's answers do not vary between contexts: membership has changed none of them."
 
