@@ -16,7 +16,7 @@ localrules:
 
 rule release_write_context:
     input:
-        # Nothing makes a release again but who asks for it: a file that is merely newer must not spend.
+        # Inputs are `ancient`: a newer file must not trigger a second, paid release.
         table=ancient("<results>/data/{dataset}/raw.parquet"),
         facts=ancient("<results>/data/{dataset}/raw.json"),
         public=ancient(RELEASE.public),

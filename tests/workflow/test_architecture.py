@@ -97,6 +97,14 @@ def test_every_package_has_its_place():
     assert {package_of(path) for path in MODULES if path.name == "__init__.py"} - {""} == LAYERS.keys()
 
 
+def test_the_map_of_the_library_has_every_package_below_what_it_imports():
+    text = (PROJECT / "docs/how-it-is-built.md").read_text(encoding="utf-8")
+    packages = re.findall(r"^\| `(\w+)/` \|", text.split("## The library")[1].split("## ")[0], re.MULTILINE)
+    assert sorted(packages) == sorted(LAYERS)
+    for place, package in enumerate(packages):
+        assert LAYERS[package] <= set(packages[:place]), package
+
+
 def test_at_most_eight_modules_stand_at_the_librarys_root():
     assert len(list(LIBRARY.glob("*.py"))) <= 8
 
@@ -176,6 +184,14 @@ def test_no_text_speaks_the_private_dialect():
         quotes = path.name in {"glossary.md", "results.md"}
         found = None if quotes else UNCLEAR.search(path.read_text(encoding="utf-8"))
         assert not found, (path, found)
+
+
+def test_no_docstring_begins_with_a_question():
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+    for path in SCRIPTS.rglob("*.py"):
+        documented = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
+        first = [re.split(r"(?<=[.?!])\s", ast.get_docstring(node) or "", maxsplit=1)[0] for node in documented]
+        assert not [sentence for sentence in first if sentence.endswith("?")], path
 
 
 def test_nobody_needs_a_pythonpath():

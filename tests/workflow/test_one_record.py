@@ -31,5 +31,5 @@ def test_every_function_stands_where_the_page_says():
 
 
 def test_a_reader_opens_at_most_forty_files():
-    files = set(re.findall(r"`([\w/-]+\.(?:py|smk|yaml))`", PAGE))
+    files = set(re.findall(r"`([\w/-]+\.(?:py|smk|yaml))`", PAGE.split("## An audit")[0]))
     assert 30 < len(files | {"README.md", "docs/one-record.md"}) <= 40

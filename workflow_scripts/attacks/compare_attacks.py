@@ -1,4 +1,4 @@
-"""Judge the attacks of four threat models on one data set: AUC, TPR, queries, differences between them, and ablations.
+"""Judge the attacks of all threat models on one data set: AUC, TPR, queries, differences between them, and ablations.
 
 python workflow_scripts/attacks/compare_attacks.py --input main=main.nc perturbed=perturbed.nc \
     poisoned_main=poisoned.nc --output tidy=attacks.parquet roc=roc.parquet ablations=ablations.parquet \

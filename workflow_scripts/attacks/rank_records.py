@@ -44,7 +44,7 @@ def main(job):
     space, grid = space[grid.member.values], grid.isel(record=grid.member.values)
     labels, membership, signals = grid.label.values, grid.design.values, confidence(grid)
 
-    rng = seeds.generator(job.params.seed, STUDY, dataset, "exposure")  # name of a random stream, as ever
+    rng = seeds.generator(job.params.seed, STUDY, dataset, "exposure")  # old name is kept: draws stay the same
     population = Population.fit(signals, membership, rng, grid.unit.values)
     scores = population.intervals(signals, membership)
     # A chance-low OUT mean would raise both the loss and the score, so they come from different contexts.

@@ -93,7 +93,7 @@ def _of_records(grid: xr.Dataset, scores: Array, job) -> Iterator[dict]:
     keys, threats = _keys(job, "members"), audit["threats"]
     stability, calibration, vulnerability = (
         seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, name)
-        for name in ("stability", "calibration", "exposure")  # names of random streams, as ever
+        for name in ("stability", "calibration", "exposure")  # old names are kept: draws stay the same
     )
     yield from record_ratings.agreement_rows(members, keys, audit["shown"], stability, threats)
     yield from record_ratings.calibration_rows(members, keys, calibration, threats, scores)

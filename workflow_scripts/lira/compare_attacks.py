@@ -20,14 +20,20 @@ from memaudit.common import seeds, tidy
 from memaudit.common.io import read_grid, write_table
 from memaudit.data import membership_matrices
 from memaudit.data.membership_matrices import Scheme
-from memaudit.statistics.attack_performance import judge_attack, judge_options, roc_band, rows
+from memaudit.statistics.attack_performance import (
+    STRICT_ROC_FPRS,
+    curve_rows,
+    judge_attack,
+    judge_options,
+    roc_band,
+    rows,
+)
 from memaudit.statistics.epsilon_bounds import best_record_scores, clopper_pearson_roc
 from memaudit.statistics.roc import resolved
 from memaudit.studies.lira.score_comparison import computable
 from memaudit.workflow.job import run
 
 CONTROL = "lira mean"
-ROC_FPRS = np.geomspace(1e-4, 1, 41)
 
 
 def main(job):
@@ -71,14 +77,15 @@ def _control_membership(
 
 
 def _curve(strategy: str, method: str, grid, lira: dict, rng: np.random.Generator) -> Iterator[dict]:
+    """Tidy rows of the ROC curve of a strategy's scores, with its band."""
     membership = grid.design.values
     # As in the strategies: the target alone leaves its fits.
     scores = calibrate(grid.signal.values.astype(float), membership, method, leave="self")
-    band = roc_band(scores, membership, ROC_FPRS, rng=rng, groups=grid.unit.values, replicates=lira["replicates"])
-    for fpr, (tpr, low, high) in zip(ROC_FPRS, band, strict=True):
-        keys = {"dataset": grid.dataset, "strategy": strategy, "fpr": f"{fpr:.6g}"}
-        made = f"two-way bootstrap, {lira['replicates']} replicates; target left out"
-        yield tidy.row("lira", keys, "roc_tpr", tpr, low=low, high=high, n=membership.size, method=made, null=fpr)
+    options = {"groups": grid.unit.values, "replicates": lira["replicates"]}
+    band = roc_band(scores, membership, STRICT_ROC_FPRS, rng=rng, **options)
+    keys = {"dataset": grid.dataset, "strategy": strategy}
+    made = f"two-way bootstrap, {lira['replicates']} replicates; target left out"
+    return curve_rows("lira", keys, STRICT_ROC_FPRS, band, membership, made)
 
 
 def _best_record(
@@ -86,7 +93,7 @@ def _best_record(
 ) -> Iterator[dict]:
     """ROC curve of the record that is predicted to have the highest TPR; its entries are independent."""
     scores, member = best_record_scores(signals, membership, fpr, rng)
-    fprs = ROC_FPRS[resolved(ROC_FPRS, member)]
+    fprs = STRICT_ROC_FPRS[resolved(STRICT_ROC_FPRS, member)]
     for at, (tpr, low, high) in zip(fprs, clopper_pearson_roc(scores, member, fprs), strict=True):
         keys = {"dataset": dataset, "strategy": "best_record", "fpr": f"{at:.6g}"}
         made = "Clopper-Pearson, record chosen on the other half of the models"

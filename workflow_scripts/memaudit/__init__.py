@@ -1,4 +1,4 @@
-"""What has a model memorized, how far can that be trusted, and what does a private defence cost?"""
+"""Audits of what models memorize, of how far such audits can be trusted, and of what private defences cost."""
 
 import os
 from importlib import import_module

@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from memaudit.attacks.shadow_queries import CLIP, logit_signals
+from memaudit.attacks.shadow_queries import logit_signals
+from memaudit.attacks.signals import CLIP
 
 
 class Neighbour:

@@ -27,11 +27,6 @@ def test_the_folder_is_called_after_the_members():
     assert prediction_audit.folder_of(parsed("--predictions", "m", "n", "--into", "/x/y")) == Path("/x/y")
 
 
-def test_without_predictions_a_table_is_audited():
-    options = audit_options.parser().parse_args(["audit", "t.csv", "--target", "y"])
-    assert prediction_audit.main(options, options, []) is None
-
-
 def test_the_screen_shows_what_was_read_and_found():
     facts = FILES | {"types": {HOSTILE: "numeric"}, "left_out": {"note": "free text"}, "references": 2, "sampled": 0}
     facts |= {"readings": {HOSTILE: "decimal comma"}, "probability_readings": ["12 % is read as 0.12"]}

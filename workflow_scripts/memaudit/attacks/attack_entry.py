@@ -1,6 +1,6 @@
 """What an attack is: its entry in the registry, its form on data, and the words for adversaries.
 
-Who handles attacks that others choose imports these, and not `registry`: a line there reruns what compares its attacks.
+Modules that only handle attacks import this file: an edit of `registry` reruns every rule that imports it.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,6 +1,6 @@
-"""Attribute inference: which value of a sensitive column makes the model most sure of a record's label?
+"""Attribute inference: the value of a sensitive column with which the model is most confident in a record's label.
 
-The adversary knows a member's record but for one column, and its label, and asks about the record with every candidate
+The adversary knows a member's record but for one column, and its label, and queries the record with every candidate
 value (Fredrikson et al. 2014; Yeom et al. 2018, Section 4).
 """
 

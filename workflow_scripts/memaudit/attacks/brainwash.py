@@ -1,4 +1,4 @@
-"""Brainwash: how many mislabelled copies make the answer wrong? (TabPATE, Appendix A.1)
+"""Brainwash: the minimum number of mislabelled copies that make the answer wrong (TabPATE, Appendix A.1).
 
 Label-only. Members need more copies. The paper adds one copy after the other; where more copies never remedy an answer,
 bisection finds the same with fewer questions. Numbers of copies are 0 .. most: 0 means wrong without any, and most + 1

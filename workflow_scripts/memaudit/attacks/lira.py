@@ -127,7 +127,8 @@ def fitted_blocks(
     """
     rule, pool = CONVENTIONS[convention], Spread(spread)
     count = membership.shape[1] if records is None else len(records)
-    # Raw values of all records make one variance, a published fault that nobody needs at size: one block.
+    # One variance of the raw values of all records is a fault of published code, reproduced for small matrices only:
+    # one block.
     parts = [slice(count)] if pool is Spread.RAW else list(record_blocks(count, len(membership)))
     in_pairs = leave == "pair" and pool is not Spread.RAW and is_balanced(membership)
 

@@ -1,4 +1,4 @@
-"""Label-only attack by noise: does the answer to a record hold for noisy copies of it?
+"""Label-only attack by noise: how many noisy copies of a record get the same predicted label as the record.
 
 TabPATE, Appendix A.1 and Tables 5, 8, 9; after Choquette-Choo et al. 2021. The paper adds Gaussian noise "scaled by
 feature standard deviation" and is silent about categories and about whose deviation is meant. Here it is that of

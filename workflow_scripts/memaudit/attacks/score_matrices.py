@@ -10,12 +10,10 @@ from scipy.special import log_softmax
 
 from memaudit.attacks import signals
 from memaudit.attacks.regression_signals import density_signal, predicts_numbers, with_density
-from memaudit.attacks.signals import logit_confidence
+from memaudit.attacks.signals import CLIP, logit_confidence
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid
-
-CLIP = 1e-12  # least and largest probability, as in the reliability paper's code
 
 
 def gather(paths: str | Sequence[str]) -> xr.Dataset:

@@ -4,12 +4,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from memaudit.attacks.signals import logit_confidence
+from memaudit.attacks.signals import CLIP, logit_confidence
 from memaudit.common.arrays import Array32, Mask
 from memaudit.models.batched_queries import MEMORY, Question, answer
 from memaudit.models.model_protocol import TabularModel
-
-CLIP = 1e-12  # least and largest probability, as in the reliability paper's code
 
 
 @torch.inference_mode()

@@ -12,12 +12,14 @@ from scipy.special import log_softmax, logsumexp
 
 from memaudit.common.arrays import Array, Codes
 
+CLIP = 1e-12  # the least probability, and 1 less the largest, as in the reliability paper's code
+
 
 def logit_confidence(logits: Array, labels: Codes, clip: float = 0.0) -> Array:
     """log p_y - log(sum of the other probabilities), in float64 and from log-probabilities (Carlini et al. 2022).
 
     1 - p_y would lose every digit of a confident prediction. logits: (..., class); labels: (...); clip: p_y is held in
-    [clip, 1 - clip], 1e-12 for in-context models as in the reliability paper's code. Returns (...), in nats.
+    [clip, 1 - clip], `CLIP` for in-context models. Returns (...), in nats.
     """
     logs = _log_probabilities(logits)
     own = _of_label(logs, labels)

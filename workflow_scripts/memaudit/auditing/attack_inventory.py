@@ -8,9 +8,8 @@ from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing import audit_strength
 from memaudit.auditing.checkpoint_families import ATTENTION_CLASSES, FAMILIES
 from memaudit.auditing.protection_parts import AttackStatus
-from memaudit.auditing.summary import Summary
+from memaudit.auditing.summary import CONTROLS, Summary
 
-CONTROLS = ("placebo", "companions")
 STUDIED = "is measured by this project's attack study, not by an audit"
 FIRST = "for time: this page holds the first numbers alone"
 UNFINISHED = "has no results: the stage that runs it is not finished"
@@ -56,14 +55,14 @@ class Audited(NamedTuple):
 def inventory(summary: Summary, audited: Audited) -> list[AttackStatus]:
     """Every attack with its status, those that were run first."""
     run = {one.attack for one in summary.adversaries if one.records not in CONTROLS}
-    found = [_of_entry(name, entry, name in run, summary, audited) for name, entry in REGISTRY.items()]
+    found = [_of_entry(entry, name in run, summary, audited) for name, entry in REGISTRY.items()]
     found.append(_fine_tuning(summary))
     found += _inference(summary, audited)
     found += [AttackStatus(attack=name, status="left out", reason=reason) for name, reason in ELSEWHERE.items()]
     return sorted(found, key=lambda one: one.status != "run")
 
 
-def _of_entry(name: str, entry: Entry, run: bool, summary: Summary, audited: Audited) -> AttackStatus:
+def _of_entry(entry: Entry, run: bool, summary: Summary, audited: Audited) -> AttackStatus:
     attack = f"{entry.label.replace('{k:g} ', '')} ({entry.adversary})"
     if run:
         return AttackStatus(attack=attack, status="run", reason="")

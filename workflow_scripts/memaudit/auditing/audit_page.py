@@ -14,6 +14,7 @@ from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing import audit_strength, glossary, stacked_tables
 from memaudit.auditing.annex import Annex
 from memaudit.auditing.figures.page_pictures import pictures
+from memaudit.auditing.figures.picture import fixed
 from memaudit.auditing.recommendations import in_short, leaks
 from memaudit.auditing.short_names import short_models, shortened
 from memaudit.auditing.summary import METHODS, STRONGEST, Adversary, Summary, Value
@@ -118,11 +119,6 @@ def posterior(share: float) -> str:
     if share >= 0.995:
         return "over 99 %"
     return "under 1 %" if share < 0.005 else f"{100 * share:.0f} %"
-
-
-def fixed(number: float, digits: int = 2) -> str:
-    """The number with this many digits, without the sign of a zero."""
-    return f"{round(number, digits) + 0.0:.{digits}f}"
 
 
 def number(value: Value | None, digits: int = 2) -> str:

@@ -4,11 +4,10 @@ import math
 
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.attacks.registry import REGISTRY
-from memaudit.auditing.strength_parts import AttackControl
+from memaudit.auditing.strength_parts import VISIBLE, AttackControl
 from memaudit.auditing.summary import Adversary, Summary, Value
 
 CONTROL, LOOKUP, INNOCENT = "control", "lookup", "innocent"
-VISIBLE = 0.5  # share of the answers that a lookup must change to be found
 LATER = "The smallest leak that this audit detects is estimated for the whole page."
 CONSTANT = "The model's answers do not vary between contexts: membership has changed none of them."
 
@@ -16,7 +15,8 @@ CONSTANT = "The model's answers do not vary between contexts: membership has cha
 def faults(summary: Summary) -> list[str]:
     """The checks that an audit has failed; with any of them its numbers are not valid.
 
-    Where a model gives most records the same answer without a lookup, a lookup cannot show; to miss it is no fault.
+    Where a model gives most records the same answer without a lookup, a planted lookup cannot be detected there, and
+    missing it is not counted as a failed check.
     """
     found = summary.strength
     missed = not found.lookup.detected and found.lookup_changed >= VISIBLE

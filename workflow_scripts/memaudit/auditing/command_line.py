@@ -1,6 +1,7 @@
 """The command line of `./memaudit audit`: an audit of a table, and its messages on the screen."""
 
 import sys
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,16 +31,43 @@ ROLES = (
     "infer",
 )  # fields of a request that are named as the options are
 # Settings of a run that are named as the options are.
-CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
-CHOSEN += ("whole", "records", "epsilon", "public", "finetune")
+CHOSEN = (
+    "threats",
+    "minutes",
+    "quick",
+    "shown",
+    "show_values",
+    "cores",
+    "context_rows",
+    "owner",
+    "review_by",
+    "pdf",
+    "whole",
+    "records",
+    "epsilon",
+    "public",
+    "finetune",
+)
+OF_PREDICTIONS = ("reference", "id")  # options for --predictions alone
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command line and return the exit code: 3 where the audit's numbers are not valid, 4 above --fail-above."""
     options, rest = audit_options.parse(arguments)
-    defaults = audit_options.parser().parse_args(["audit", "TABLE", "--target", "COLUMN"])
-    if (code := prediction_audit.main(options, defaults, rest)) is not None:
-        return code
+    try:
+        return prediction_audit.run(options, rest) if options.predictions else _of_table(options, rest)
+    except AuditError as error:
+        print(f"memaudit: {printable(str(error))}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("memaudit: stopped; give the same command again to continue", file=sys.stderr)
+        return 130
+
+
+def _of_table(options: Namespace, snakemake: Sequence[str]) -> int:
+    """Run the audit of a table and return the exit code; raises AuditError for faults that a user can correct."""
+    if given := [name for name in OF_PREDICTIONS if getattr(options, name)]:
+        raise AuditError(f"--{given[0]}: is only for --predictions; leave it out")
     folder = source_file.expanded(options.into or f"audit-{source_file.stem(options.table)}").absolute()
     request = Request(
         options.table,
@@ -51,7 +79,9 @@ def main(arguments: Sequence[str]) -> int:
     chosen = {key: getattr(options, key) for key in CHOSEN}
     # A limit is held to the whole audit: first numbers of a slow machine would pass it by their wide intervals.
     chosen["whole"] |= bool(options.fail_above) and not options.quick
-    settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
+    settings = runner.Settings(
+        folder, models=options.model, base_rates=options.base_rates, snakemake=snakemake, **chosen
+    )
     valid, limits = True, []
 
     def shown(stage: str, result: Any) -> None:
@@ -61,14 +91,7 @@ def main(arguments: Sequence[str]) -> int:
             summary = Summary.model_validate(result)
             valid, limits = not audit_strength.invalid(summary), failure_limits.judged(options.fail_above, summary)
 
-    try:
-        runner.run(request, settings, shown)
-    except AuditError as error:
-        print(f"memaudit: {printable(str(error))}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("memaudit: stopped; give the same command again to continue", file=sys.stderr)
-        return 130
+    runner.run(request, settings, shown)
     return failure_limits.finish(folder, valid, limits)
 
 

@@ -2,7 +2,6 @@
 
 import datetime
 import shutil
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import yaml
 
 from memaudit.auditing import (
+    audit_options,
     audit_page,
     failure_limits,
     pdf_page,
@@ -30,7 +30,7 @@ from memaudit.auditing.setting_bounds import SEED
 from memaudit.auditing.terminal_progress import Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.checksums import sha256
-from memaudit.common.errors import AuditError, printable
+from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing
 from memaudit.common.screen_lines import show
 
@@ -38,52 +38,31 @@ STAGE = "predictions"
 SETTINGS = {"fpr": FPR, "permutations": 99, "replicates": 200, "offline_a": 0.3}
 # Options of an audit that say nothing about predictions that are there already.
 IDLE = (
-    *(
-        "lone_rows",
-        "merge_rare",
-        "task",
-        "by",
-        "infer",
-        "threats",
-        "model",
-        "epsilon",
-        "public",
-        "finetune",
-        "minutes",
-        "quick",
-        "whole",
-        "shown",
-    ),
-    *("context_rows", "show_values"),
+    "lone_rows",
+    "merge_rare",
+    "task",
+    "by",
+    "infer",
+    "threats",
+    "model",
+    "epsilon",
+    "public",
+    "finetune",
+    "minutes",
+    "quick",
+    "whole",
+    "shown",
+    "context_rows",
+    "show_values",
 )
-OWN = ("reference", "id")
 SECONDS = 60.0  # expected of the whole audit
 
 
-def main(options: Namespace, defaults: Namespace, snakemake: Sequence[str]) -> int | None:
-    """Run the audit of files of predictions; returns its exit code, None where a table is to be audited.
-
-    options, defaults: of the command `audit`, as given and without any option; snakemake: arguments for Snakemake.
-    """
-    try:
-        check(options, defaults)
-        return run(options, snakemake) if options.predictions else None
-    except AuditError as error:
-        print(f"memaudit: {printable(str(error))}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("memaudit: stopped; give the same command again to continue", file=sys.stderr)
-        return 130
-
-
-def check(options: Namespace, defaults: Namespace) -> None:
+def check(options: Namespace) -> None:
     """Raise AuditError for options that do not fit together."""
-    if options.predictions is None:
-        if given := [name for name in OWN if getattr(options, name)]:
-            raise AuditError(f"--{given[0]}: is only for --predictions; leave it out")
-        return
     if options.table is not None:
         raise AuditError("--predictions takes the place of TABLE: give one of them")
+    defaults = audit_options.parser().parse_args(["audit", "TABLE", "--target", "COLUMN"])
     for name in IDLE:
         if getattr(options, name) != getattr(defaults, name):
             option = f"--{name.replace('_', '-')}"
@@ -101,8 +80,10 @@ def folder_of(options: Namespace) -> Path:
 def run(options: Namespace, snakemake: Sequence[str]) -> int:
     """Run the audit, print its results, and return the exit code (`failure_limits.finish`).
 
+    options: of the command `audit`; snakemake: arguments for Snakemake.
     Raises AuditError in one line for every fault that a user can correct.
     """
+    check(options)
     folder = folder_of(options)
     row_nouns.require(options.records, options.owner, options.review_by)
     require_review_date(options.review_by, datetime.date.today())

@@ -7,7 +7,8 @@ from typing import Any
 
 from memaudit.attacks.prediction_scores import NAMES
 from memaudit.auditing import glossary, prediction_sentences, prediction_summary, stacked_tables
-from memaudit.auditing.audit_page import fixed, mark, number, signed, unbroken
+from memaudit.auditing.audit_page import mark, number, signed, unbroken
+from memaudit.auditing.figures.picture import fixed
 from memaudit.auditing.figures.prediction_pictures import pictures
 from memaudit.auditing.prediction_glossary import TERMS
 from memaudit.auditing.prediction_sentences import CONTROLS, advice, of_hundred, sentences

@@ -11,11 +11,11 @@ from pydantic import Field
 from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.row_nouns import RowNouns
 from memaudit.auditing.score_curves import Curves
+from memaudit.auditing.strength_parts import VISIBLE
 from memaudit.auditing.summary_parts import Part, Value
 from memaudit.common.project_paths import PROJECT
 
 SCHEMA = PROJECT / "docs" / "predictions.schema.json"
-VISIBLE = 0.5  # share of the members' answers that a lookup must change to be found
 INVALID, NOTHING, UNCLEAR, BEYOND = "invalid", "not detected", "memory or shift", "beyond the controls"
 
 

@@ -52,7 +52,7 @@ def in_terms_of_data_protection(
         system=_system(summary, facts),
         access=_access(summary, threats),
         unit=_unit(summary, facts),
-        intruder=_intruder(summary, threats),
+        intruder=_intruder(summary),
         invalid=audit_strength.invalid(summary),
         criteria=criteria(summary, bool(facts["group"])),
         attacks=inventory(summary, Audited(threats, family, facts["classes"], bool(facts["infer"]))),
@@ -94,7 +94,7 @@ def _unit(summary: Summary, facts: Mapping[str, Any]) -> str:
     return f"{unit}; if a person has several rows, audit again with the column that names the person as group"
 
 
-def _intruder(summary: Summary, threats: Collection[str]) -> str:
+def _intruder(summary: Summary) -> str:
     queries = "one query about each record"
     if any(one.records == "targets" for one in summary.adversaries):
         queries += ", and many about some"

@@ -4,6 +4,8 @@ from pydantic import Field
 
 from memaudit.auditing.summary_parts import Part, Value
 
+VISIBLE = 0.5  # share of the answers about members that a lookup must change to be found
+
 
 class Planted(Part):
     """Whether an attack finds planted models."""

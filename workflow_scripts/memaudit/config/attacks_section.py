@@ -50,7 +50,7 @@ class Arm(Section):
 
 
 class Perturbation(Section):
-    """Label-only attack: is the answer stable near the record? (TabPATE, Appendix A.1, Tables 5, 8, 9)"""
+    """Label-only attack: share of noisy copies that keep the label (TabPATE, Appendix A.1, Tables 5, 8, 9)."""
 
     targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts")
@@ -66,7 +66,7 @@ class Perturbation(Section):
 
 
 class Attention(Section):
-    """White-box attack: how concentrated is the attention of a record on the context? (after AMIA, arXiv 2606.26021)"""
+    """White-box attack: how concentrated the attention of a record on the context is (after AMIA, arXiv 2606.26021)."""
 
     datasets: list[Name] = Field([], description="tables whose attention is read, where attacks/datasets has them")
     model: Name | None = Field(None, description="TabICL or TabPFN in mode raw whose attention is read; null: main's")
@@ -120,7 +120,7 @@ class Inference(Section):
 
 
 class Attacks(Section):
-    """What does a record in the context leak, for whom, at what cost? (TabPATE, Section 3 and Appendix A)"""
+    """What a record in the context leaks, to whom, and at what cost (TabPATE, Section 3 and Appendix A)."""
 
     datasets: list[Name] = Field(description="tables whose records are attacked; []: the study is left out")
     split: Name = Field(

@@ -1,4 +1,4 @@
-"""The section `audit`: what `./memaudit audit` asks of somebody's table, and what only several keys can get wrong."""
+"""The section `audit`: requests of `./memaudit audit` for a user's table, and what only several keys can get wrong."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal

@@ -132,7 +132,7 @@ class Manipulation(Section):
 
 
 class Iclmem(Section):
-    """Does a fine-tuned in-context model memorize rows? (ICLMEM, Sections 4 and 5, Appendices A to D)"""
+    """Whether a fine-tuned in-context model memorizes rows (ICLMEM, Sections 4 and 5, Appendices A to D)."""
 
     datasets: list[Name] = Field(description="tables that models are fine-tuned on; []: the study is left out")
     models: dict[Literal["classification", "regression"], Name] = Field(description="base model by task")

@@ -46,7 +46,7 @@ class Audit(Section):
 
 
 class Lira(Section):
-    """How far can a LiRA evaluation be trusted? (lira-reliability)"""
+    """How far a LiRA evaluation can be trusted (lira-reliability)."""
 
     datasets: list[Name] = Field(description="tables whose records are attacked; []: the study is left out")
     model: Name = Field(description="model whose contexts are attacked")

@@ -184,7 +184,7 @@ class Scoring(Section):
 
 
 class Predict(Section):
-    """Which records will be memorized, and who can tell early in training? (predicting-memorization)"""
+    """Which records will be memorized, and how early in training it can be predicted (predicting-memorization)."""
 
     cases: list[Name] = Field(description="those of `settings` that are run; []: the study is left out")
     settings: dict[Name, Setting] = Field(description="catalogue of settings")

@@ -246,7 +246,7 @@ class Refits(Section):
 
 
 class Tabpate(Section):
-    """What does a private context cost, and does it protect? (TabPATE, Sections 4 and 5, Appendices B to D)"""
+    """What a private context costs, and whether it protects (TabPATE, Sections 4 and 5, Appendices B to D)."""
 
     datasets: list[Name] = Field(
         description="tables whose records are private, with public facts in config/public; []: the study is left out"

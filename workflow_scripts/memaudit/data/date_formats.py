@@ -49,10 +49,6 @@ class Layout:
             parts[order[0]] + self.sign + parts[order[1]] + self.next + parts[order[2]] + self.clock for parts in named
         ]
 
-    def is_open(self) -> bool:
-        """Whether the shape does not tell the order of the parts."""
-        return self.word is None and self.sign != "." and self.years[0] < 4
-
 
 def layouts(shapes: Mapping[str, int]) -> tuple[set[Layout], int]:
     """Layouts of the shapes that are dates without a zone, and the number of their cells."""

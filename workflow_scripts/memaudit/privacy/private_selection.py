@@ -87,10 +87,6 @@ class NegativeBinomial:
         second = ((1 - 1 / orders) * run - math.log(self.gamma) / orders).min()
         return run + (1 + self.shape) * second + math.log(self.mean) / (orders - 1)
 
-    def pure(self, epsilon: float) -> float:
-        """Epsilon of the best of all runs, each epsilon-DP with delta 0 (Corollary 3): 3 epsilon for eta 1."""
-        return (2 + self.shape) * epsilon
-
 
 @dataclass(frozen=True)
 class Poisson:

@@ -60,7 +60,7 @@ def checkpoint(version: str, task: Task, seed: int = 0) -> dict[str, Any]:
         _draw(module)
     state = module.state_dict()
     if version in ("v2", "v2.5"):
-        state = _first_names(state, version, task, TOKENS["nhead"])
+        state = _first_names(state, task, TOKENS["nhead"])
     if task == "regression" and not version.startswith("v3"):
         bars = FullSupportBarDistribution(_borders()).state_dict()
         state |= {f"criterion.{key}": value for key, value in bars.items()}
@@ -94,7 +94,7 @@ def _inference_config(version: str, task: Task) -> dict[str, Any]:
     return default | {"FINGERPRINT_FEATURE": version == "v2.6", "MAX_NUMBER_OF_CLASSES": CLASSES}
 
 
-def _first_names(state: dict[str, Tensor], version: str, task: Task, heads: int) -> dict[str, Tensor]:
+def _first_names(state: dict[str, Tensor], task: Task, heads: int) -> dict[str, Tensor]:
     """A state under the keys of the first releases: q, k and v in one tensor, heads on an axis of their own."""
     labels = f"y_encoder.{1 if task == 'regression' else 2}.layer"
     names = {"feature_group_embedder": "encoder.5.layer", "target_embedder": labels}

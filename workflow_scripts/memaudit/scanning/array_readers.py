@@ -18,10 +18,6 @@ TORCH = {
     "Float": "f4", "Double": "f8", "Half": "f2", "BFloat16": "bfloat16", "Long": "i8", "Int": "i4", "Short": "i2",
     "Char": "i1", "Byte": "u1", "Bool": "?", "Untyped": "u1",
 }  # fmt: skip
-TORCH_DTYPES = {
-    "float32": "f4", "float64": "f8", "float16": "f2", "bfloat16": "bfloat16", "int64": "i8", "int32": "i4",
-    "int16": "i2", "int8": "i1", "uint8": "u1", "bool": "?",
-}  # fmt: skip
 
 
 @dataclass(eq=False, slots=True)

@@ -26,6 +26,7 @@ from memaudit.statistics.randomisation_tests import Null, p_value, randomisation
 
 FPRS = (0.1, 0.01, 0.001)
 ROC_FPRS = np.geomspace(1e-3, 1, 31)
+STRICT_ROC_FPRS = np.geomspace(1e-4, 1, 41)
 SIGNIFICANT = 0.05
 TINY = 1e-6  # AUCs are kept as far from 0 and 1, where a probit or a logit is infinite
 

@@ -1,4 +1,4 @@
-"""Statistics of a split: do members and non-members have the same targets and features, and share no record?
+"""Statistics of a split: differences in target and features between members and non-members, and records in both.
 
 An attack that scores well on an unbalanced split has found the difference between members and non-members, not
 membership.

@@ -1,6 +1,6 @@
 """What the workflow must know of a study: look-ups of its rules, its result files, names for its views, job sizes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from memaudit.workflow.job_costs import Size, size
@@ -45,6 +45,10 @@ class Study:
         """These keys of the study's section, as params."""
         return {key: self.config[key] for key in keys}
 
+    def section(self, *keys: str) -> Callable:
+        """A params function: these keys of the study's section, or all of them."""
+        return lambda wildcards: {key: self.config[key] for key in keys or self.config}
+
     def sizes(self) -> Sizes:
         """Size of every job, for the plan and the time left (memaudit/workflow/job_costs.py)."""
         return {}
@@ -54,7 +58,7 @@ class Study:
         return {}
 
     def faults(self) -> Iterator[str]:
-        """What the study asks of its tables and files that they are known not to have, each with a remedy."""
+        """Faults known before the first job: what the study needs and its tables or files lack, each with a remedy."""
         yield from ()
 
     def shadows(self) -> dict[str, Any] | None:

@@ -37,7 +37,7 @@ def known(value: Value | None) -> bool:
 
 def interval(value: Value, digits: int = 2, scale: float = 1) -> str:
     """ "0.71 [0.65, 0.77]", times a scale."""
-    return "{} [{}, {}]".format(*(_fixed(scale * one, digits) for one in (value.estimate, value.low, value.high)))
+    return "{} [{}, {}]".format(*(fixed(scale * one, digits) for one in (value.estimate, value.low, value.high)))
 
 
 def change(value: Value, digits: int = 2, scale: float = 1) -> str:
@@ -46,5 +46,6 @@ def change(value: Value, digits: int = 2, scale: float = 1) -> str:
     return "{} [{}, {}]".format(*(f"{one:+.{digits}f}" for one in ends))
 
 
-def _fixed(number: float, digits: int) -> str:
+def fixed(number: float, digits: int = 2) -> str:
+    """The number with this many digits, without the sign of a zero."""
     return f"{round(number, digits) + 0.0:.{digits}f}"

@@ -15,7 +15,8 @@ import xarray as xr
 
 from memaudit.attacks.attack_entry import PROBABILITIES
 from memaudit.attacks.regression_signals import TOP, predicts_numbers
-from memaudit.attacks.score_matrices import CLIP, confidence
+from memaudit.attacks.score_matrices import confidence
+from memaudit.attacks.signals import CLIP
 from memaudit.common.arrays import Array, Mask
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.scorable_redraws import redraw

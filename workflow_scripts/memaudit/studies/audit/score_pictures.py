@@ -11,12 +11,11 @@ import numpy as np
 from memaudit.common import seeds, tidy
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import roc
-from memaudit.statistics.attack_performance import roc_band
+from memaudit.statistics.attack_performance import STRICT_ROC_FPRS, roc_band
 from memaudit.statistics.score_histogram import EDGES, histogram
 from memaudit.statistics.strongest_score import TPR, Panel, composite
 
 STUDY = "audit"
-FPRS = np.geomspace(1e-4, 1, 41)
 Row = dict[str, Any]
 
 
@@ -36,11 +35,11 @@ def picture_rows(
 
 
 def roc_rows(scores: Array, membership: Mask, keys: Mapping[str, Any], **options: Any) -> Iterator[Row]:
-    """Rows of metric "roc tpr" by key `roc fpr`, at those of FPRS that have an interval.
+    """Rows of metric "roc tpr" by key `roc fpr`, at those of `STRICT_ROC_FPRS` that have an interval.
 
     scores, membership: (model, target); options: rng, groups and replicates of `attack_performance.roc_band`.
     """
-    fprs = FPRS[roc.resolved(FPRS, membership)]
+    fprs = STRICT_ROC_FPRS[roc.resolved(STRICT_ROC_FPRS, membership)]
     for fpr, (tpr, low, high) in zip(fprs, roc_band(scores, membership, fprs, **options), strict=True):
         of_fpr = {**keys, "roc fpr": f"{fpr:.6g}"}
         yield tidy.row(STUDY, of_fpr, "roc tpr", tpr, low=low, high=high, null=fpr, n=membership.size)

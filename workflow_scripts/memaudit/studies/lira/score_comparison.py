@@ -7,7 +7,7 @@ import numpy as np
 
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.gaussian import least_shadows
-from memaudit.attacks.registry import on_confidence
+from memaudit.attacks.registry import ON_ONE_MATRIX, on_confidence
 from memaudit.common import tidy
 from memaudit.common.arrays import Array, Codes, Floats, Mask
 from memaudit.data.membership_matrices import Scheme
@@ -19,14 +19,17 @@ from memaudit.statistics.scorable_redraws import redraw
 
 # Names in the results -> entries of the registry; the first is what the others are compared with.
 SCORES = {
-    "lira mean": "lira",
-    "lira fixed variance": "lira fixed variance",
-    "lira shrunk variance": "lira shrunk variance",
-    "lira shared variance": "lira shared variance",
-    "rmia": "rmia",
-    "rmia offline": "rmia offline",
-    "rmia offline estimated": "rmia offline estimated",
-    "combined": "combined",
+    name: ON_ONE_MATRIX[name]
+    for name in (
+        "lira mean",
+        "lira fixed variance",
+        "lira shrunk variance",
+        "lira shared variance",
+        "rmia",
+        "rmia offline",
+        "rmia offline estimated",
+        "combined",
+    )
 }
 BASELINE = "lira mean"
 # Entries that compare a record with others that are in no model.

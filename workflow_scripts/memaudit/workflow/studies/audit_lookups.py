@@ -24,10 +24,6 @@ class Audit(Study):
         """Arms whose models are compared with the audited one."""
         return [arm for arm in self.config["models"] if arm != MAIN] if self.config else []
 
-    def section(self, *keys: str) -> Callable:
-        """A params function: these keys of the section, or all of them."""
-        return lambda wildcards: {key: self.config[key] for key in keys or self.config}
-
     def complete(self, files: Callable, threat: str | None = None) -> Callable:
         """An input function: these files in the second stage, if the threat is requested; [] in the first stage."""
         return lambda wildcards: (

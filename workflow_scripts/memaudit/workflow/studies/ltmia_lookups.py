@@ -24,7 +24,7 @@ PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
 
 
 class Ltmia(Study):
-    """Does a classifier that learnt from models of known members transfer to other models and corpora?"""
+    """Whether a classifier trained on models with known members transfers to other models and corpora."""
 
     name = "ltmia"
     made_together = (frozenset({"results", "roc"}),)

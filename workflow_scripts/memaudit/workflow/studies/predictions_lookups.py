@@ -1,7 +1,5 @@
 """Look-ups of rules/predictions.smk: what the section `predictions` requests of a user's files."""
 
-from collections.abc import Callable
-
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError
 from memaudit.workflow.study import Study
@@ -11,10 +9,6 @@ class Predictions(Study):
     """The audit of files of predictions; most configs have none (`config` is None), and then no rule of it can run."""
 
     name = "predictions"
-
-    def section(self, *keys: str) -> Callable:
-        """A params function: these keys of the section, or all of them."""
-        return lambda wildcards: {key: self.config[key] for key in keys or self.config}
 
     def table(self, wildcards) -> str:
         """The copy of the predictions."""
