@@ -152,9 +152,12 @@ def _sdm(folder: Path, task: str, network: str, small: bool) -> None:
     if network == "tabicl-v2":
         from tabicl._model.tabicl import TabICL
 
+        from memaudit.gpu_measurements.published_networks import draw
+
         # The regressor's norms have no bias: sdm/models/tabiclv2/model.py.
         sizes = {"max_classes": 0, "bias_free_ln": True} if task == "regression" else {}
-        model = _drawn(TabICL(**sizes))
+        model = TabICL(**sizes)
+        draw(model)
         if task == "regression":
             _spread(model.icl_predictor.decoder[-1])
         torch.save({"config": {}, "state_dict": model.state_dict()}, folder / "weights.ckpt")

@@ -82,7 +82,7 @@ def build(name: str, device: str, small: bool = False, seed: int = 0, task: Task
 
 def _tabicl(published: Published, shape: Mapping[str, Any], task: Task, device: str) -> Built:
     module = TabICL(**{"max_classes": CLASSES if task == "classification" else 0} | shape)
-    _draw(module)
+    draw(module)
     counted = {key: value for key, value in shape.items() if key in flops.TABICL}
     if not shape.get("col_feature_group", True):
         counted["col_feature_group_size"] = 1
@@ -96,7 +96,7 @@ def _tabpfn(published: Published, shape: Mapping[str, Any], task: Task, device: 
         head = {"max_num_classes": 0, "num_buckets": BARS}
     config, _ = architecture.parse_config(head | shape)
     module = architecture.get_architecture(config)
-    _draw(module)
+    draw(module)
     # Bars of equal probability under a normal distribution.
     bars = None if task == "classification" else FullSupportBarDistribution(_normal_quantiles(BARS + 1))
     opened = Opened(module.eval(), bars, published.version, Limits(rows=None, features=None, classes=CLASSES))
@@ -104,7 +104,7 @@ def _tabpfn(published: Published, shape: Mapping[str, Any], task: Task, device: 
     return Built(branch, _size(module), lambda *table: flops.tabpfn(*table, published.version, **vars(config)))
 
 
-def _draw(module: nn.Module) -> None:
+def draw(module: nn.Module) -> None:
     """Draw the weights of all layers anew; encodings of classes keep their values, which are orthogonal."""
     with torch.no_grad():
         for name, weight in module.named_parameters():
