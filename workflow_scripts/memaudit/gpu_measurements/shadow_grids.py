@@ -199,4 +199,4 @@ def grid_headline(measured: list[dict[str, Any]]) -> str:
 
 
 RATES = Part("rates", 420, rate_cases, rate_headline)
-GRID = Part("grid", 670, grid_cases, grid_headline)
+GRID = Part("grid", 610, grid_cases, grid_headline)

@@ -13,7 +13,7 @@ from memaudit.statistics.claims import Claim, Constant, Number
 from memaudit.statistics.interval_outcomes import Comparison, Value, placed
 from memaudit.statistics.row_selection import POSITION, Scalar, Selection, select
 
-PREDICTOR = re.compile(r"predictor=\w+")
+ALIKE = re.compile(r"predictor=(?:loss|logit_gap)\b")
 
 
 def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
@@ -27,7 +27,7 @@ def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
         found = _pairs(claim, rows)
     # With two classes the loss and the logit gap rank records alike: they are one predictor, whose numbers differ in
     # digits that are not printed.
-    return list({(PREDICTOR.sub("", one.setting), one.numbers): one for one in found}.values())
+    return list({(ALIKE.sub("", one.setting), one.numbers): one for one in found}.values())
 
 
 def printed_comparisons(claim: Claim, number: Number, table: pd.DataFrame) -> list[Comparison]:

@@ -13,7 +13,7 @@ class Size(NamedTuple):
 
     work: its time, in a unit of the rule's own, floating-point operations where a GPU may do it; written: the bytes of
     its outputs; held: its memory, beside `forward`, the bytes that a model's forward pass takes by its shape; seconds:
-    of a processor, which no other part of its time grows with.
+    CPU seconds beside those that grow with the work.
     """
 
     work: float
