@@ -121,7 +121,7 @@ rule attacks_query_perturbed:
         "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(ATTACKS.memory),
-        runtime="4h",
+        runtime="24h",
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
