@@ -268,3 +268,30 @@ def test_a_package_that_is_missing_stops_the_run_before_its_first_job(checkout):
     assert len(lines) == 1
     assert "lacks no-such-package; install there what requirements.lock names" in lines[0]
     assert "Traceback" not in printed
+
+
+def test_results_from_a_clock_that_was_ahead_are_set_back_and_what_reads_them_is_made_once(checkout):
+    records = checkout.results / "data/wine/records.parquet"
+    then = time.time() + 9 * 3600
+    os.utime(records, (then, then))
+    checkout.lose(SHARD)
+    printed = checkout.snakemake(GRID)
+    assert "memaudit: 1 files of results/smoke had times ahead of the clock, which are now set back" in printed
+    assert records.stat().st_mtime <= time.time()
+    assert "Nothing to be done" in checkout.snakemake(GRID)
+
+
+def test_a_table_that_is_newer_than_now_is_named_before_the_first_job(checkout):
+    table = checkout.folder / "resources/ahead.csv"
+    table.write_text("x,y\n1,a\n2,b\n" * 20)
+    then = time.time() + 9 * 3600
+    os.utime(table, (then, then))
+    entry = (
+        "--config",
+        "datasets={ahead: {source: file, path: resources/ahead.csv, target: y, task: classification, licence: ours}}",
+    )
+    lines, printed = checkout.fails(*entry, "--", "results/smoke/data/ahead/records.parquet")
+    assert lines == [
+        "memaudit: resources/ahead.csv: was changed 9.0 hours from now, by this machine's clock, and jobs that read it "
+        "would fail; set the clock right, or run `touch resources/ahead.csv`"
+    ], printed

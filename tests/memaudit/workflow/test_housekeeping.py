@@ -1,6 +1,8 @@
-"""Before the first job it is clear whether packages are there and results can be written."""
+"""Before the first job it is clear whether packages are there, results can be written and times are possible."""
 
 import os
+import tempfile
+import time
 
 import pytest
 
@@ -31,3 +33,39 @@ def test_a_folder_that_cannot_be_written_is_named(closed, tmp_path, monkeypatch)
     with pytest.raises(AuditError, match="this user cannot write there") as caught:
         housekeeping.check_folder(target)
     assert str(caught.value).startswith(f"{tmp_path / closed}: ")
+
+
+def changed(path, hours):
+    """A file that was changed so many hours from now."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (then := time.time() + 3600 * hours, then))
+    return path
+
+
+def test_times_ahead_of_the_clock_are_set_back_and_keep_their_order(tmp_path):
+    first, second, old = (changed(tmp_path / name, hours) for name, hours in [("a/x", 9), ("a/b/y", 3), ("z", -2)])
+    before = old.stat().st_mtime
+    assert housekeeping.set_times_back(tmp_path) == 2
+    assert first.stat().st_mtime == second.stat().st_mtime
+    assert before < first.stat().st_mtime <= time.time()
+    assert old.stat().st_mtime == before
+    assert housekeeping.set_times_back(tmp_path) == 0
+    assert housekeeping.set_times_back(tmp_path / "not there") == 0
+
+
+def test_an_input_of_the_user_that_is_newer_than_now_is_named(tmp_path):
+    ahead, inside = changed(tmp_path / "customers.csv", 2), changed(tmp_path / "results/run/x", 2)
+    fine = [inside, changed(tmp_path / "old.csv", -2), tmp_path / "not there"]
+    housekeeping.check_times(tmp_path / "results/run", fine)
+    with pytest.raises(AuditError, match=rf"{ahead}: was changed 2.0 hours from now.*run `touch {ahead}`"):
+        housekeeping.check_times(tmp_path / "results/run", [*fine, ahead])
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    def full(dir):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(AuditError, match=rf"^{tmp_path}: no space left on device; free some"):
+        housekeeping.set_times_back(tmp_path)

@@ -8,14 +8,18 @@ import os
 import re
 import shutil
 import sys
+import tempfile
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from memaudit.common.errors import AuditError
+from memaudit.common.machine_faults import disk_fault
 from memaudit.common.project_paths import ENVS, SCRIPTS
 
 # Rules of these environments run in the Python that runs Snakemake, unless conda makes them one.
 SHARED = ("data", "statistics", "tabular")
+CLOCKS_DIFFER = 1.0  # seconds between clocks of two disks that do no harm
 
 
 def pass_on_library() -> None:
@@ -37,13 +41,73 @@ def check_packages() -> None:
 
 def check_folder(results: str | Path) -> None:
     """Raise AuditError if nothing can be written in a folder or in one below it; where there is none yet, above it."""
-    folder = Path(results)
-    while not folder.exists():
-        folder = folder.parent
+    folder = _existing(results)
     below = [inside for inside, _, _ in os.walk(folder)] if folder == Path(results) else [folder]
     for inside in below:
         if not os.access(inside, os.R_OK | os.W_OK | os.X_OK):
             raise AuditError(f"{inside}: this user cannot write there; change its permissions or use another folder")
+
+
+def check_times(results: str | Path, inputs: Iterable[str | Path]) -> None:
+    """Raise AuditError if an input outside a folder of results was changed later than now.
+
+    Snakemake fails every job with an input that is newer than its outputs.
+    """
+    folder, now = Path(results).absolute(), _now(results)
+    for path in inputs:
+        if not Path(path).absolute().is_relative_to(folder) and _changed(path) > now + CLOCKS_DIFFER:
+            raise AuditError(
+                f"{path}: was changed {_duration(_changed(path) - now)} from now, by this machine's clock, and jobs "
+                f"that read it would fail; set the clock right, or run `touch {path}`"
+            )
+
+
+def set_times_back(results: str | Path) -> int:
+    """Set files below a folder that were changed later than now to now; returns how many.
+
+    A clock that was ahead, or an archive from elsewhere, leaves such files. No file that was as old as another becomes
+    newer than it, so nothing is computed anew because of this.
+    """
+    now, ahead = _now(results), 0
+    for inside, _, names in os.walk(results):
+        for path in (os.path.join(inside, name) for name in names):
+            if _changed(path) > now:
+                os.utime(path, (now, now), follow_symlinks=False)
+                ahead += 1
+    return ahead
+
+
+def _now(results: str | Path) -> float:
+    """Time of a file that is made now on the disk of a folder, whose server can have a clock of its own.
+
+    Raises AuditError if none can be made.
+    """
+    folder = _existing(results)
+    try:
+        with tempfile.TemporaryFile(dir=folder) as made:
+            return os.fstat(made.fileno()).st_mtime
+    except OSError as error:
+        raise AuditError(disk_fault(error, str(folder)) or f"{folder}: {error}") from error
+
+
+def _changed(path: str | Path) -> float:
+    """Time of the last change of a file; 0 without one."""
+    try:
+        return os.lstat(path).st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
+
+
+def _existing(results: str | Path) -> Path:
+    """A folder, or the nearest one above it that exists."""
+    folder = Path(results)
+    while not folder.exists():
+        folder = folder.parent
+    return folder
 
 
 def sweep(results: str | Path) -> None:

@@ -28,14 +28,17 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     """Check what a run needs, then follow it with a line for every job that starts.
 
     Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written or are to
-    be traced and are not there, a job fits no partition of a cluster, or a local table or model is not what the config
-    says.
+    be traced and are not there, an input is newer than now, a job fits no partition of a cluster, or a local table or
+    model is not what the config says.
     """
     try:
         housekeeping.check_folder(workload.run.folder)
         if {"provenance", "archive"} & {job.rule.name for job in workflow.dag.needrun_jobs()}:
             check_computed(workload.run.folder)  # the job's log would make the folder of a run that is not there
         check_inputs(workload, workflow)
+        housekeeping.check_times(
+            workload.run.folder, (path for job in workflow.dag.needrun_jobs() for path in job.input)
+        )
         check_partitions(workflow)
         # Packages of the jobs are in their own environments where Snakemake deploys these.
         if not workflow.deployment_settings.deployment_method:
@@ -44,6 +47,10 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
             check_models(workload, workflow)
     except AuditError as error:
         sys.exit(f"memaudit: {error}")
+    if ahead := housekeeping.set_times_back(workload.run.folder):
+        write_line(
+            f"memaudit: {ahead} files of {workload.run.folder} had times ahead of the clock, which are now set back"
+        )
     remove_partial(workload.run, workflow)
     mark_outdated(workflow)
     remove_default_rate(workflow)

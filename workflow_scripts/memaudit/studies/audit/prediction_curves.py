@@ -10,10 +10,10 @@ import numpy as np
 
 from memaudit.common.arrays import Array
 from memaudit.statistics import roc, roc_replicates
+from memaudit.statistics.attack_performance import STRICT_ROC_FPRS
 from memaudit.statistics.bootstrap import Weights, widened
 from memaudit.statistics.score_histogram import EDGES, FEWEST_VALUES, histogram, normal_scores
 from memaudit.statistics.two_file_attack import Attacked, fewer_units
-from memaudit.studies.audit.score_pictures import FPRS
 
 
 def curves(attacked: Attacked, weights: Weights, fpr: float) -> dict[str, Any]:
@@ -28,8 +28,10 @@ def curves(attacked: Attacked, weights: Weights, fpr: float) -> dict[str, Any]:
 
 
 def _roc(attacked: Attacked, score: Array, weights: Weights) -> list[dict[str, float]]:
-    """TPR with its 95 % interval at those of FPRS that have one in both halves."""
-    fprs = FPRS[np.all([roc.resolved(FPRS, attacked.member[side]) for side in attacked.sides], axis=0)]
+    """TPR with its 95 % interval at those of `STRICT_ROC_FPRS` that have one in both halves."""
+    fprs = STRICT_ROC_FPRS[
+        np.all([roc.resolved(STRICT_ROC_FPRS, attacked.member[side]) for side in attacked.sides], axis=0)
+    ]
     observed, samples = [], []
     for side in attacked.sides:
         ranking = roc.rank(score[side], attacked.member[side])
