@@ -127,7 +127,7 @@ rule attacks_query_perturbed:
     params:
         code=digest("attacks_query_perturbed", env="tabular"),
         seed=config["seed"],
-        perturbation=ATTACKS.config["perturbation"],
+        perturbation=ATTACKS.perturbing(),
     script:
         "../../workflow_scripts/attacks/query_perturbed.py"
 

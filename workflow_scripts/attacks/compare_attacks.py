@@ -8,9 +8,9 @@ python workflow_scripts/attacks/compare_attacks.py --input main=main.nc perturbe
         "perturbation": {"count": 50, "scale": 0.1}}}'
 
 Every arm of the params has the score matrix of its poisoned contexts in `poisoned_ARM`, but for a `main` with
-`"poisoned": false`; the passive and the perturbed one are those of `main`. `attention` is that of its first contexts,
-where the table has it. An input may be several shards. A difference is between attacks on the same targets and shadow
-contexts.
+`"poisoned": false`; the passive and the perturbed one are those of `main`. `perturbed`, and `attention`, that of its
+first contexts, are given where the table has them. An input may be several shards. A difference is between attacks on
+the same targets and shadow contexts.
 """
 
 from collections.abc import Iterator
@@ -40,16 +40,19 @@ def main(job):
     poisoned = {
         arm: of_input(job, f"poisoned_{arm}") for arm, of in job.params.arms.items() if of.get("poisoned", True)
     }
-    passive, perturbed = of_input(job, "main"), of_input(job, "perturbed")
+    passive = of_input(job, "main")
+    perturbed = of_input(job, "perturbed") if job.input.get("perturbed") else None
     every = variant(passive, passive.variant.values[0])
     usual = every.isel(model=slice(settings["sets"]))
     targets = {arm: {**of, "records": "targets"} for arm, of in keys.items()}
-    perturbation = threat_models.perturbation_case(targets["main"], perturbed, settings["perturbation"])
+    noisy = []
+    if perturbed is not None:
+        noisy = [threat_models.perturbation_case(targets["main"], perturbed, settings["perturbation"])]
     rng = seeds.generator(job.params.seed, "attacks", dataset, "placebo")
     cases = [
         *_passive(usual, keys["main"], settings["rmia"]),
         *threat_models.negative_controls(keys["main"], usual, rng),
-        perturbation,
+        *noisy,
         *(one for arm, grid in poisoned.items() for one in threat_models.poisoning_cases(targets[arm], grid)),
     ]
 
@@ -73,11 +76,11 @@ def main(job):
         if one.keys["records"] == "targets":
             results.append(tidy.row("attacks", one.keys, "smallest auc", size, n=one.membership.size))
     results += chosen_attacks.rows_of(targets["main"], perturbed, poisoned.get("main"), job.params)
-    beside = matched_cases.lira_beside(usual, perturbed, perturbation)
+    beside = [pair for one in noisy for pair in matched_cases.lira_beside(usual, perturbed, one)]
     labels_alone = matched_cases.labels_alone(perturbed, poisoned.get("main"), cases, settings["perturbation"])
-    for first, noisy in labels_alone:
-        rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "beside", noisy.name)
-        results += _beside_rows(first, noisy, settings, rng)
+    for first, second in labels_alone:
+        rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "beside", second.name)
+        results += _beside_rows(first, second, settings, rng)
     for first, second in threat_models.pairs(cases) + beside + labels_alone + white_box_cases.beside(inside):
         rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "less", second.name)
         results += threat_models.against(first, second, settings, rng)

@@ -9,8 +9,9 @@ Vulnerability ranks were measured on the contexts of `main`; the contexts attack
 the population of `defended`'s first variant, so no record is selected by the data that it is judged on. The onion
 (Carlini et al. 2022b) compares the next layer's leakage after the first layer is dropped with that after as many random
 records are dropped. Smaller contexts and perturbed queries are compared with the usual contexts on the same records.
-Labels and rounded probabilities are discrete: no sigma is smaller than their resolution. `attention` has that of the
-contexts of `defended` without and with k-anonymous keys, where the table has it.
+Labels and rounded probabilities are discrete: no sigma is smaller than their resolution. `perturbed` is
+given where the table has noisy copies; so is `attention`, that of the contexts of `defended` without and with
+k-anonymous keys.
 """
 
 import re
@@ -98,6 +99,8 @@ def _against_main(job) -> Iterator[dict]:
             smaller, none = with_lira(name, variant(settings, name)), with_lira("none", usual)
             yield from _judged(smaller, none, attackable(smaller.grid), "all that remain", job)
             yield from _utility(smaller, none, job)
+    if not job.input.get("perturbed"):
+        return
     perturbation, grid = job.params.attacks["perturbation"], of_input(job, "perturbed")
     none = with_lira("none", usual.isel(model=slice(grid.sizes["model"])))
     for case in (none, with_perturbation(grid, perturbation["scale"], perturbation["count"])):

@@ -46,6 +46,10 @@ FAULTS = [
     ({"attacks/datasets": ["wine", "wine"]}, "attacks/datasets: a value stands twice"),
     ({"attacks/active/arms": ["main", "txt"]}, "attacks/active/arms: unknown arm 'txt'; did you mean `text`?"),
     ({"attacks/active/datasets": ["iris"]}, "attacks/active/datasets: say null, or some of attacks/datasets"),
+    (
+        {"attacks/perturbation/datasets": ["iris"]},
+        "attacks/perturbation/datasets: say null, or some of attacks/datasets",
+    ),
     ({"attacks/active/arms": ["text"]}, "attacks/active/arms: the first one must be main"),
     ({"attacks/active/sets": 1024}, "attacks/active/sets: 1024 shadow contexts requested, the arm has 512"),
     (

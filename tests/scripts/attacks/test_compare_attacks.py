@@ -165,3 +165,18 @@ def test_a_table_without_poisoned_contexts_has_the_rows_of_the_other_attacks(pro
     shared = usual.loc[found.index]
     np.testing.assert_array_equal(found["estimate"], shared["estimate"])
     np.testing.assert_array_equal(found["low"], shared["low"])
+
+
+def test_a_table_without_noisy_copies_has_the_rows_of_the_other_attacks(project, grids, results, tmp_path):
+    inputs = [one for one in grids[1] if not one.startswith("perturbed")]
+    outputs = [f"{name}={tmp_path / file}.parquet" for name, file in OUTPUTS.items()]
+    call(project, "attacks_compare_attacks", inputs, outputs, seed=1, arms=ARMS, attacks=ATTACKS)
+    found = tidy.expand(read_table(tmp_path / "attacks.parquet")).set_index([*KEYS, "metric"])
+    usual = results[0].set_index([*KEYS, "metric"])
+    assert found.index.isin(usual.index).all()
+    left_out = set(results[0]["attack"]) - set(found.reset_index()["attack"])
+    assert {"perturbation", "lira - perturbation", "boundary", "copies correct"} <= left_out
+    assert not any(name.startswith(("lira poisoned", "loss", "rmia")) for name in left_out)
+    shared = usual.loc[found.index]
+    np.testing.assert_array_equal(found["estimate"], shared["estimate"])
+    np.testing.assert_array_equal(found["low"], shared["low"])

@@ -94,3 +94,13 @@ def test_contexts_that_hold_the_dropped_layer_are_refused(onion, run, tmp_path):
     write_table(ranks.assign(rank=MEMBERS - 1 - ranks["rank"]), tmp_path / "ranks.parquet")
     with pytest.raises(AuditError, match="contain some of it"):
         run("attacks_compare_mitigations", onion, ["mitigations.parquet"])
+
+
+def test_a_table_without_noisy_copies_has_the_rows_of_the_other_mitigations(onion, run):
+    wanted = {"perturbation": {"count": 10, "scale": 0.1}, "layer": 0.2}
+    (usual,) = run("attacks_compare_mitigations", onion, ["mitigations.parquet"], attacks=wanted)
+    inputs = [one for one in onion if not one.startswith("perturbed")]
+    (found,) = run("attacks_compare_mitigations", inputs, ["mitigations.parquet"], attacks=wanted)
+    kept = usual[~usual["setting"].str.contains("records=targets")]
+    assert 0 < len(kept) < len(usual)
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), kept.reset_index(drop=True))

@@ -18,13 +18,11 @@ def results(made):
     return tidy.expand(read_table(made / "results.parquet"))
 
 
-def test_an_untrained_target_gives_one_half_exactly_and_shuffled_membership_nearly(results):
+def test_an_untrained_target_gives_one_half_exactly(results):
     untrained = results[(results["role"] == "untrained") & (results["metric"] == "auc")].set_index("attack")
     for attack in ("lt_mia", "ref_loss", "ez", "ez_published"):
         assert untrained.loc[attack, ["estimate", "low", "high"]].tolist() == [0.5, 0.5, 0.5], attack
     assert abs(untrained.loc["loss", "estimate"] - 0.5) < 0.15
-    shuffled = results[(results["control"] == "shuffled membership") & (results["metric"] == "auc")]
-    assert ((shuffled["low"] <= 0.5) & (shuffled["high"] >= 0.5)).sum() >= len(shuffled) - 1
 
 
 def test_every_target_has_a_blind_check_of_its_own_and_nulls_have_power(made, results):

@@ -52,6 +52,9 @@ class Arm(Section):
 class Perturbation(Section):
     """Label-only attack: share of noisy copies that keep the label (TabPATE, Appendix A.1, Tables 5, 8, 9)."""
 
+    datasets: list[Name] | None = Field(
+        None, description="tables whose targets get noisy copies, where attacks/datasets has them; null: all"
+    )
     targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts")
     shard: Count = Field(description="shadow contexts per job")
@@ -218,10 +221,10 @@ def _arm_faults(name: str, arm: Arm, attacks: Attacks) -> Iterator[str]:
 
 
 def _active_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
-    named = attacks.active.datasets
-    yield from unknown("attacks/active/datasets", named or [], "datasets", shared)
-    if named is not None and not set(named) & set(attacks.datasets):
-        yield "attacks/active/datasets: say null, or some of attacks/datasets"
+    for key, named in (("active", attacks.active.datasets), ("perturbation", attacks.perturbation.datasets)):
+        yield from unknown(f"attacks/{key}/datasets", named or [], "datasets", shared)
+        if named is not None and not set(named) & set(attacks.datasets):
+            yield f"attacks/{key}/datasets: say null, or some of attacks/datasets"
     for name in (name for name in attacks.active.arms if name not in attacks.arms):
         yield f"attacks/active/arms: unknown arm {name!r}{hint(name, list(attacks.arms))}"
     if attacks.active.arms[0] != "main":

@@ -95,17 +95,19 @@ def each_of(panel: Panel, settings: Mapping[str, Any], rng: np.random.Generator)
 
 
 def rows_of(
-    keys: Mapping[str, Any], near: xr.Dataset, poisoned: xr.Dataset | None, params: Any
+    keys: Mapping[str, Any], near: xr.Dataset | None, poisoned: xr.Dataset | None, params: Any
 ) -> Iterator[dict[str, Any]]:
     """Tidy rows of the strongest attack on labels, its parts, and poisons with a chosen label.
 
-    keys: dataset, arm, model and records; near, poisoned: score matrices, the second None where no context is poisoned;
-    params: of the job, with `seed`, `attacks`. No rows of a matrix that cannot detect the AUC of `attacks/detectable`
-    (`detection_size`).
+    keys: dataset, arm, model and records; near, poisoned: score matrices, None where targets have no noisy copies, or
+    no context is poisoned; params: of the job, with `seed`, `attacks`. No rows of a matrix that cannot detect the AUC
+    of `attacks/detectable` (`detection_size`).
     """
     settings = params.attacks
-    panel, queries = label_panel(near, settings["perturbation"]), label_queries(near, settings["perturbation"])
-    panels = {STRONGEST_LABELS: panel}
+    panels, queries = {}, {}
+    if near is not None:
+        panels[STRONGEST_LABELS] = label_panel(near, settings["perturbation"])
+        queries = label_queries(near, settings["perturbation"])
     if poisoned is not None:
         panels |= {name: poison_panel(poisoned, reads) for reads, name in CHOSEN.items()}
     for name, one in panels.items():

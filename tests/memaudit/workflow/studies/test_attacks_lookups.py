@@ -175,6 +175,14 @@ def test_attention_of_mitigations_is_read_without_and_with_changed_keys(attacks)
     assert attacks.model_inside("weights")(wildcards(name="defended")) == f"<results>/models/{SMALL}/weights"
 
 
+def test_a_table_that_is_left_out_of_the_perturbation_has_no_noisy_copies(attacks):
+    assert attacks.perturbed(wildcards())
+    attacks.config["perturbation"]["datasets"] = ["digits"]
+    assert attacks.perturbed(wildcards()) == []
+    assert {job.split("/")[0] for job in attacks.sizes()["attacks_query_perturbed"]} == {"digits"}
+    assert "datasets" not in attacks.perturbing()
+
+
 def test_a_table_that_is_left_out_of_the_active_attacks_has_no_poisoned_contexts(attacks):
     every = attacks.attacked_arms(wildcards())
     assert every.keys() == set(attacks.poisoned_arms("wine"))

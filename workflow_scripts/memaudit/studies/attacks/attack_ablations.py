@@ -28,21 +28,21 @@ class Varied(NamedTuple):
 
 def ablation_rows(
     usual: xr.Dataset,
-    perturbed: xr.Dataset,
+    perturbed: xr.Dataset | None,
     attacks: Sequence[Case],
     settings: Mapping[str, Any],
     seed: int,
 ) -> list[dict[str, Any]]:
     """Tidy rows of the attacks' performance with one setting varied at a time.
 
-    usual: score matrix of all shadow contexts of `main`; perturbed: label robustness of its targets; attacks: those of
-    the run, of which LiRA on targets is shown by its number of poisons; settings: params `attacks` of
-    attacks/compare_attacks.py. Fewer shadow contexts are the first of them, which have each record in half. TabPATE,
-    Tables 6, 8 and 9.
+    usual: score matrix of all shadow contexts of `main`; perturbed: label robustness of its targets, None without noisy
+    copies; attacks: those of the run, of which LiRA on targets is shown by its number of poisons; settings: params
+    `attacks` of attacks/compare_attacks.py. Fewer shadow contexts are the first of them, which have each record in
+    half. TabPATE, Tables 6, 8 and 9.
     """
     keys = {"dataset": usual.dataset, "arm": "main"}
     varied = [
-        *_noise(perturbed, keys, settings["perturbation"]),
+        *([] if perturbed is None else _noise(perturbed, keys, settings["perturbation"])),
         *_shadow_sets(usual.isel(record=usual.member.values), keys, settings["sizes"]),
         *_budgets(attacks),
     ]

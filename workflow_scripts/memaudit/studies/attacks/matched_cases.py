@@ -30,13 +30,14 @@ def lira_beside(usual: xr.Dataset, perturbed: xr.Dataset, perturbation: Case) ->
 
 
 def labels_alone(
-    perturbed: xr.Dataset, poisoned: xr.Dataset | None, cases: Iterable[Case], perturbation: Mapping[str, Any]
+    perturbed: xr.Dataset | None, poisoned: xr.Dataset | None, cases: Iterable[Case], perturbation: Mapping[str, Any]
 ) -> Pairs:
     """Brainwash beside the perturbation, on its targets and contexts; none where the perturbed matrix lacks some.
 
-    poisoned: None where no context is; cases: with Brainwash on the arm `main`; perturbation: its settings.
+    perturbed, poisoned: None where no target, or no context, is; cases: with Brainwash on the arm `main`; perturbation:
+    its settings.
     """
-    common = None if poisoned is None else matched(perturbed, poisoned)
+    common = None if perturbed is None or poisoned is None else matched(perturbed, poisoned)
     if common is None:
         return []
     brainwash = next(one for one in cases if one.name == "brainwash" and one.keys["arm"] == "main")

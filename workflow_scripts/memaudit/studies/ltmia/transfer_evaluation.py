@@ -82,7 +82,6 @@ class Study:
             yield from transfer.combination_rows(metrics.of(chosen), source="here", role=name)
         yield from self._families(metrics.of(held_out))
         yield from self._contrasts(metrics, held_out)
-        yield from self._shuffled(names)
         yield from self._likelihoods(metrics.of(held_out), names)
 
     def _families(self, held_out: AttackMetrics) -> Rows:
@@ -138,15 +137,6 @@ class Study:
                     metrics.of(np.isin(np.arange(len(metrics.keys)), pairs[name])) for name in ("index full", "index")
                 )
                 yield from transfer.contrast_rows(full, own, source="here", control=f"full less {way} tuning")
-
-    def _shuffled(self, names: Sequence[str]) -> Rows:
-        """The negative control: the same scores with membership permuted among texts."""
-        shuffled = self.held_out[[*COMBINATION, "id", "member", "family", *names]].copy()
-        for name, own in shuffled.groupby(COMBINATION, sort=False):
-            rng = seeds.generator(self.seed, STUDY, *name, "shuffled")
-            shuffled.loc[own.index, "member"] = rng.permutation(own["member"].to_numpy())
-        metrics = transfer.attack_metrics(shuffled, names, self.fpr, self._rng("shuffled"), self.replicates)
-        yield from transfer.mean_rows(metrics, source="here", control="shuffled membership")
 
     def shuffled_training(self) -> Rows:
         """The null of the attack: mean AUC on held-out combinations of classifiers of shuffled labels."""

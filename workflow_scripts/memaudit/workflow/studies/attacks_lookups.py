@@ -153,9 +153,18 @@ class Attacks(Study):
         """Input functions: shards of the poisoned grid of each arm that has one."""
         return {f"poisoned_{arm}": self.poisoned(arm) for arm in self.config["active"]["arms"]}
 
+    def perturbing(self) -> dict[str, Any]:
+        """How targets are perturbed."""
+        return {key: value for key, value in self.config["perturbation"].items() if key != "datasets"}
+
+    def is_perturbed(self, dataset: str) -> bool:
+        """False where the target is a number, which has no labels, and where `perturbation/datasets` leaves it out."""
+        chosen = self.config["perturbation"]["datasets"] or self.datasets
+        return dataset in chosen and self.run.config["datasets"][dataset]["task"] != "regression"
+
     def perturbed(self, wildcards) -> list[str]:
-        """Shards of the answers for perturbed targets; [] where the target is a number, which has no labels."""
-        if self.run.config["datasets"][wildcards.dataset]["task"] == "regression":
+        """Shards of the answers for perturbed targets; [] for a table without them."""
+        if not self.is_perturbed(wildcards.dataset):
             return []
         folder = f"<results>/signals/attacks/{wildcards.dataset}/perturbed"
         return [f"{folder}/{shard}.nc" for shard in self._perturbed_shards()]
@@ -225,7 +234,7 @@ class Attacks(Study):
             },
             "attacks_query_perturbed": {
                 f"{name}/{shard}": self._size.perturbed(name)
-                for name in self.datasets
+                for name in filter(self.is_perturbed, self.datasets)
                 for shard in self._perturbed_shards()
             },
             "attacks_query_attention": {
