@@ -1,11 +1,11 @@
 """Settings, facts and results of an audit with hostile names, for tests of its modules, page and scripts."""
 
-from memaudit.auditing import recommendations
-from memaudit.auditing.annex import Annex
-from memaudit.auditing.inference_parts import Inference, InferredQuestion, Inferring
-from memaudit.auditing.score_curves import Curves, Histogram, RocPoint, ScoreBin
-from memaudit.auditing.strength_parts import AttackControl
-from memaudit.auditing.summary import (
+from memaudit.auditing.findings import recommendations
+from memaudit.auditing.page.annex import Annex
+from memaudit.auditing.summaries.inference_parts import Inference, InferredQuestion, Inferring
+from memaudit.auditing.summaries.score_curves import Curves, Histogram, RocPoint, ScoreBin
+from memaudit.auditing.summaries.strength_parts import AttackControl
+from memaudit.auditing.summaries.summary import (
     Adversary,
     Deployment,
     Exposed,

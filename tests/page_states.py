@@ -3,9 +3,11 @@
 from audit_examples import FACTS, a_summary, advised, annex, inferred, mitigation, seen_inside
 from prediction_examples import ACCUSED, FILES, RIGHT, control, scores
 
-from memaudit.auditing import audit_page, prediction_page, prediction_protection, protection
-from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary, judged
-from memaudit.auditing.protection import Record
+from memaudit.auditing.findings import protection
+from memaudit.auditing.findings.protection import Record
+from memaudit.auditing.page import audit_page
+from memaudit.auditing.predictions import prediction_page, prediction_protection
+from memaudit.auditing.predictions.prediction_summary import FileCounts, PredictionSummary, judged
 
 LONG = "household_income_before_tax_and_transfers_of_the_previous_year_in_national_currency"
 COLUMNS = {"c0": {"name": LONG, "type": "categorical", "use": True}}

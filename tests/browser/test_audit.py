@@ -12,7 +12,7 @@ from browser.test_report import (  # noqa: F401  (fixtures)
     opened,
     page,
 )
-from memaudit.auditing.audit_page import render
+from memaudit.auditing.page.audit_page import render
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

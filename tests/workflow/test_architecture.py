@@ -32,6 +32,8 @@ LAYERS = {
     "scanning": {"auditing", "data", "statistics"},
     "commands": {"auditing", "scanning", "statistics", "workflow"},
 }
+# Packages of auditing/: each imports those before it, and the modules beside them import all.
+AUDITING = ("reading", "summaries", "running", "findings", "page", "predictions")
 STUDIES = ("lira", "attacks", "audit", "tabpate", "iclmem", "ltmia", "predict")
 STATISTICS = re.compile(
     r"\b(np\.(nan)?(quantile|percentile)|norm\.(ppf|cdf|sf|isf|pdf|logpdf)|roc_curve|roc_auc_score|mannwhitneyu"
@@ -91,6 +93,15 @@ def test_a_study_never_imports_another():
         for path in (LIBRARY / "studies" / study).glob("*.py"):
             used = {name.split(".")[2] for name in library_modules(path) if name.startswith("memaudit.studies.")}
             assert used <= {study}, path
+
+
+def test_an_audits_packages_import_those_before_them():
+    folder = LIBRARY / "auditing"
+    assert {path.parent.name for path in folder.glob("*/__init__.py")} == set(AUDITING)
+    for place, package in enumerate(AUDITING):
+        for path in (folder / package).rglob("*.py"):
+            used = {name.split(".")[2] for name in library_modules(path) if name.startswith("memaudit.auditing.")}
+            assert used <= set(AUDITING[: place + 1]), path
 
 
 def test_every_package_has_its_place():

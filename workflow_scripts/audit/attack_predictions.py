@@ -3,7 +3,8 @@
 python workflow_scripts/audit/attack_predictions.py --input table=predictions.parquet \
     --output scores=predictions.json risk=risk.parquet --params "$(cat params.json)"
 
-params: seed; predictions, the config's section. The table is that of the intake (auditing/prediction_files.py).
+params: seed; predictions, the config's section. The table is that of the intake
+(auditing/predictions/prediction_files.py).
 """
 
 import numpy as np

@@ -6,10 +6,10 @@ python workflow_scripts/audit/show_predictions.py --input scores=predictions.jso
 params: seed; predictions, the config's section.
 """
 
-from memaudit.auditing import prediction_page
-from memaudit.auditing.prediction_protection import in_terms_of_data_protection
-from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary, judged
-from memaudit.auditing.protection import record_of_today
+from memaudit.auditing.findings.protection import record_of_today
+from memaudit.auditing.predictions import prediction_page
+from memaudit.auditing.predictions.prediction_protection import in_terms_of_data_protection
+from memaudit.auditing.predictions.prediction_summary import FileCounts, PredictionSummary, judged
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.workflow.job import run

@@ -10,13 +10,13 @@ params: audit, the config's section; attacks: its settings of the attacks; seed.
 
 from typing import Any
 
-from memaudit.auditing import audit_page
-from memaudit.auditing.annex import Annex, checks_of, settings_of
-from memaudit.auditing.protection import in_terms_of_data_protection, record_of_today
-from memaudit.auditing.protection_parts import Protection
-from memaudit.auditing.recommendations import advise
-from memaudit.auditing.stage_summary import RESULTS, Tables, counts, stage_summary
-from memaudit.auditing.summary import Summary
+from memaudit.auditing.findings.protection import in_terms_of_data_protection, record_of_today
+from memaudit.auditing.findings.recommendations import advise
+from memaudit.auditing.page import audit_page
+from memaudit.auditing.page.annex import Annex, checks_of, settings_of
+from memaudit.auditing.summaries.protection_parts import Protection
+from memaudit.auditing.summaries.stage_summary import RESULTS, Tables, counts, stage_summary
+from memaudit.auditing.summaries.summary import Summary
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, read_table, replacing, write_json
 from memaudit.common.job_inputs import several

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 import memaudit
 from memaudit.auditing import api
-from memaudit.auditing.memory_table import with_roles
+from memaudit.auditing.reading.memory_table import with_roles
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
 from memaudit.models import given_estimator

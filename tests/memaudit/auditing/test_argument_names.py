@@ -11,33 +11,30 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 
 import memaudit
-from memaudit.auditing import (
-    api,
-    argument_names,
+from memaudit.auditing import api, argument_names, audit_options
+from memaudit.auditing.argument_names import as_arguments
+from memaudit.auditing.findings import (
     attack_inventory,
-    audit_options,
     audit_strength,
-    estimator_import,
-    glossary,
     inference_findings,
-    intake,
-    model_choice,
-    option_names,
-    optional_studies,
-    pdf_page,
-    person_columns,
     protection,
     protection_criteria,
     recommendations,
+    white_box_findings,
+)
+from memaudit.auditing.page import glossary, pdf_page
+from memaudit.auditing.reading import (
+    estimator_import,
+    intake,
+    model_choice,
+    option_names,
+    person_columns,
     row_nouns,
-    setting_bounds,
     source_file,
     table_columns,
     typed_slices,
-    white_box_findings,
-    working_folder,
 )
-from memaudit.auditing.argument_names import as_arguments
+from memaudit.auditing.running import optional_studies, setting_bounds, working_folder
 from memaudit.common.errors import AuditError
 
 # All that raises errors, or words lines of the screen, between the call of an audit and its first job.

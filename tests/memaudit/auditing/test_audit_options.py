@@ -2,7 +2,8 @@
 
 import pytest
 
-from memaudit.auditing import audit_options, setting_bounds
+from memaudit.auditing import audit_options
+from memaudit.auditing.running import setting_bounds
 from memaudit.data.table_readings import CLASSIFICATION, REGRESSION
 
 

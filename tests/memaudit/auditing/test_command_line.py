@@ -11,7 +11,8 @@ import pytest
 from audit_examples import FACTS, a_summary, advised
 from conftest import PROJECT
 
-from memaudit.auditing import command_line, source_file
+from memaudit.auditing import command_line
+from memaudit.auditing.reading import source_file
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from audit_examples import HOSTILE
 from prediction_examples import ACCUSED, FILES, scores
 
 from memaudit.auditing import audit_options, command_line, prediction_audit
-from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary, judged
+from memaudit.auditing.predictions.prediction_summary import FileCounts, PredictionSummary, judged
 
 
 def parsed(*arguments):

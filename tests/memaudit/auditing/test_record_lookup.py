@@ -3,7 +3,8 @@
 import pytest
 from audit_folders import finished
 
-from memaudit.auditing import finished_audit, record_lookup
+from memaudit.auditing import record_lookup
+from memaudit.auditing.running import finished_audit
 from memaudit.common.errors import AuditError
 
 

@@ -10,9 +10,9 @@ import yaml
 from audit_examples import FACTS
 
 from memaudit.auditing import command_line, runner
-from memaudit.auditing.intake import take_in
-from memaudit.auditing.request import Request
-from memaudit.auditing.working_folder import private
+from memaudit.auditing.reading.intake import take_in
+from memaudit.auditing.reading.request import Request
+from memaudit.auditing.running.working_folder import private
 from memaudit.common.errors import AuditError
 
 

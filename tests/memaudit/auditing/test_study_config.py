@@ -9,7 +9,7 @@ import yaml
 from conftest import PROJECT, _merge, load
 
 from memaudit.auditing import study_config
-from memaudit.auditing.request import Request
+from memaudit.auditing.reading.request import Request
 from memaudit.commands.launcher import main
 from memaudit.common.errors import AuditError
 from memaudit.workflow.study_catalogue import prepare

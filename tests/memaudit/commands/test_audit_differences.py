@@ -3,7 +3,7 @@
 from audit_examples import a_summary, mitigation, value
 from audit_folders import finished
 
-from memaudit.auditing import finished_audit
+from memaudit.auditing.running import finished_audit
 from memaudit.commands import audit_differences
 
 

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from memaudit.auditing import command_line
-from memaudit.auditing.intake import take_in
-from memaudit.auditing.request import Request
+from memaudit.auditing.reading.intake import take_in
+from memaudit.auditing.reading.request import Request
 from memaudit.common.errors import AuditError
 from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Roles

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from memaudit.auditing.reading_options import ReadingOptions
+from memaudit.auditing.reading.reading_options import ReadingOptions
 from memaudit.common.errors import AuditError
 from memaudit.scanning import own_table
 

@@ -7,7 +7,7 @@ from attack_grids import call
 from prediction_examples import FEW, predictions
 
 from memaudit.attacks.prediction_scores import TREES
-from memaudit.auditing.prediction_summary import Area, Control, Planted
+from memaudit.auditing.predictions.prediction_summary import Area, Control, Planted
 from memaudit.common.io import read_json, read_table, write_table
 
 

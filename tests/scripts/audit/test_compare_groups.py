@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from conftest import load_script
 
-from memaudit.auditing import summarize_results
+from memaudit.auditing.summaries import summarize_results
 from memaudit.common import tidy
 from memaudit.common.io import read_json, read_table
 

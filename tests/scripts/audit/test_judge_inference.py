@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from attack_grids import call
 
-from memaudit.auditing import summarize_inference
+from memaudit.auditing.summaries import summarize_inference
 from memaudit.common.io import read_table, write_grid, write_json
 from memaudit.data import membership_matrices
 

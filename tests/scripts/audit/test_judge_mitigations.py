@@ -7,7 +7,7 @@ from attack_grids import call
 from setting_grids import RECORDS, SETS, arm, design, rows_of
 
 from memaudit.attacks.attention_statistics import STATISTICS
-from memaudit.auditing import summarize_results
+from memaudit.auditing.summaries import summarize_results
 from memaudit.common.io import read_table, write_grid
 
 PARAMS = {

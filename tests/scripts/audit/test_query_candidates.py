@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from context_files import draw, run
 
-from memaudit.auditing import summarize_inference
+from memaudit.auditing.summaries import summarize_inference
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_grid, read_table, write_json, write_table
 

@@ -5,7 +5,7 @@ from attack_grids import MEMBERS
 from audit_examples import AUDIT
 
 from memaudit.attacks import registry
-from memaudit.auditing import summarize_results
+from memaudit.auditing.summaries import summarize_results
 from memaudit.common import tidy
 from memaudit.common.io import read_table
 

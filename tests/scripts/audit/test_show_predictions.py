@@ -5,7 +5,7 @@ from attack_grids import call
 from prediction_examples import ACCUSED, FILES, control, scores
 
 from memaudit.auditing.prediction_audit import SETTINGS
-from memaudit.auditing.prediction_summary import UNCLEAR, PredictionSummary
+from memaudit.auditing.predictions.prediction_summary import UNCLEAR, PredictionSummary
 from memaudit.common.io import read_json, write_json, write_table
 
 

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 import torch
 
-from memaudit.auditing.ledger_note import note_audit
-from memaudit.auditing.request import Request
+from memaudit.auditing.reading.request import Request
+from memaudit.auditing.running.ledger_note import note_audit
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json

@@ -18,15 +18,16 @@ from pydantic import ValidationError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from memaudit.auditing import audit_page, runner
+from memaudit.auditing import runner
 from memaudit.auditing.argument_names import OF_SETTINGS, as_arguments, given, named_as_arguments
-from memaudit.auditing.column_lines import remark_lines
 from memaudit.auditing.command_line import headline_lines, reading_lines, result_lines
-from memaudit.auditing.finished_audit import present_name
-from memaudit.auditing.memory_table import features_of, parted, with_roles
-from memaudit.auditing.request import SHIPPED, Request
-from memaudit.auditing.summary import Summary
-from memaudit.auditing.table_columns import REGRESSION
+from memaudit.auditing.page import audit_page
+from memaudit.auditing.reading.column_lines import remark_lines
+from memaudit.auditing.reading.memory_table import features_of, parted, with_roles
+from memaudit.auditing.reading.request import SHIPPED, Request
+from memaudit.auditing.reading.table_columns import REGRESSION
+from memaudit.auditing.running.finished_audit import present_name
+from memaudit.auditing.summaries.summary import Summary
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.io import read_json, read_table
 from memaudit.common.screen_lines import alike, show

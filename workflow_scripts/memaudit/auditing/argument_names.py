@@ -8,8 +8,8 @@ from typing import Any, get_origin
 
 import numpy as np
 
-from memaudit.auditing.option_names import outside_names
-from memaudit.auditing.request import Request
+from memaudit.auditing.reading.option_names import outside_names
+from memaudit.auditing.reading.request import Request
 from memaudit.auditing.runner import Settings
 from memaudit.common.errors import AuditError
 from memaudit.config.name_checks import hint

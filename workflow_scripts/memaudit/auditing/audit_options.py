@@ -3,9 +3,10 @@
 import argparse
 from collections.abc import Sequence
 
-from memaudit.auditing import failure_limits, reading_options
-from memaudit.auditing.request import FPR, MOST_ROWS, SHIPPED
-from memaudit.auditing.setting_bounds import COUNT, POSITIVE, SHARE, TASKS, THREATS
+from memaudit.auditing import failure_limits
+from memaudit.auditing.reading import reading_options
+from memaudit.auditing.reading.request import FPR, MOST_ROWS, SHIPPED
+from memaudit.auditing.running.setting_bounds import COUNT, POSITIVE, SHARE, TASKS, THREATS
 from memaudit.common.command_name import program
 from memaudit.common.line_parser import LineParser
 

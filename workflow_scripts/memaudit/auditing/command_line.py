@@ -5,20 +5,14 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memaudit.auditing import (
-    audit_options,
-    audit_strength,
-    failure_limits,
-    prediction_audit,
-    reading_options,
-    runner,
-    source_file,
-)
-from memaudit.auditing.column_lines import column_lines
-from memaudit.auditing.request import Request
-from memaudit.auditing.row_nouns import RowNouns
-from memaudit.auditing.summary import Summary
-from memaudit.auditing.table_columns import rare_classes
+from memaudit.auditing import audit_options, failure_limits, prediction_audit, runner
+from memaudit.auditing.findings import audit_strength
+from memaudit.auditing.reading import reading_options, source_file
+from memaudit.auditing.reading.column_lines import column_lines
+from memaudit.auditing.reading.request import Request
+from memaudit.auditing.reading.row_nouns import RowNouns
+from memaudit.auditing.reading.table_columns import rare_classes
+from memaudit.auditing.summaries.summary import Summary
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.screen_lines import show
 

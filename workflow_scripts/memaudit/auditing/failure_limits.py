@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memaudit.auditing.request import FPR
+from memaudit.auditing.reading.request import FPR
 from memaudit.common.screen_lines import show
 
 if TYPE_CHECKING:
-    from memaudit.auditing.prediction_summary import PredictionSummary
-    from memaudit.auditing.summary import Summary
-    from memaudit.auditing.summary_parts import Value
+    from memaudit.auditing.predictions.prediction_summary import PredictionSummary
+    from memaudit.auditing.summaries.summary import Summary
+    from memaudit.auditing.summaries.summary_parts import Value
 
 # Exit codes of an audit whose numbers are not valid, and of one above a limit.
 INVALID, EXCEEDED = 3, 4
@@ -34,7 +34,7 @@ class Limit:
 
     def of(self, summary: "Summary | PredictionSummary") -> "Value":
         """The metric of the headline; without an interval where files of predictions allow no accusations."""
-        from memaudit.auditing.summary_parts import Value
+        from memaudit.auditing.summaries.summary_parts import Value
 
         main = summary.headline
         if self.metric == "auc":

@@ -9,26 +9,19 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing import (
-    audit_options,
-    audit_page,
-    failure_limits,
-    pdf_page,
-    prediction_sentences,
-    reading_options,
-    row_nouns,
-    runner,
-    source_file,
-    stage_results,
-)
-from memaudit.auditing.prediction_files import COPY, FACTS, take_in
-from memaudit.auditing.prediction_sentences import CONTROLS
-from memaudit.auditing.prediction_summary import INVALID, PredictionSummary
-from memaudit.auditing.protection import require_review_date
-from memaudit.auditing.request import FPR, PredictionRequest
-from memaudit.auditing.setting_bounds import SEED
-from memaudit.auditing.terminal_progress import Display
-from memaudit.auditing.working_folder import in_one_line, private
+from memaudit.auditing import audit_options, failure_limits, runner
+from memaudit.auditing.findings.protection import require_review_date
+from memaudit.auditing.page import audit_page, pdf_page
+from memaudit.auditing.predictions import prediction_sentences
+from memaudit.auditing.predictions.prediction_files import COPY, FACTS, take_in
+from memaudit.auditing.predictions.prediction_sentences import CONTROLS
+from memaudit.auditing.predictions.prediction_summary import INVALID, PredictionSummary
+from memaudit.auditing.reading import reading_options, row_nouns, source_file
+from memaudit.auditing.reading.request import FPR, PredictionRequest
+from memaudit.auditing.running import stage_results
+from memaudit.auditing.running.setting_bounds import SEED
+from memaudit.auditing.running.terminal_progress import Display
+from memaudit.auditing.running.working_folder import in_one_line, private
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing

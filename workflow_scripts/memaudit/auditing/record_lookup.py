@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from memaudit.auditing import stages
-from memaudit.auditing.finished_audit import FinishedAudit
+from memaudit.auditing.running import stages
+from memaudit.auditing.running.finished_audit import FinishedAudit
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table
 

@@ -14,24 +14,17 @@ from typing import Any
 import duckdb
 import yaml
 
-from memaudit.auditing import (
-    estimator_import,
-    model_choice,
-    optional_studies,
-    pdf_page,
-    row_nouns,
-    setting_bounds,
-    stage_results,
-    stages,
-)
-from memaudit.auditing.ended_processes import ended_together
-from memaudit.auditing.intake import take_in
-from memaudit.auditing.ledger_note import note_audit
-from memaudit.auditing.protection import require_review_date
-from memaudit.auditing.request import SHIPPED, Request
-from memaudit.auditing.second_stage_sizes import second_stage_sizes, whole_minutes_before
-from memaudit.auditing.terminal_progress import SAID, Display
-from memaudit.auditing.working_folder import in_one_line, private
+from memaudit.auditing.findings.protection import require_review_date
+from memaudit.auditing.page import pdf_page
+from memaudit.auditing.reading import estimator_import, model_choice, row_nouns
+from memaudit.auditing.reading.intake import take_in
+from memaudit.auditing.reading.request import SHIPPED, Request
+from memaudit.auditing.running import optional_studies, setting_bounds, stage_results, stages
+from memaudit.auditing.running.ended_processes import ended_together
+from memaudit.auditing.running.ledger_note import note_audit
+from memaudit.auditing.running.second_stage_sizes import second_stage_sizes, whole_minutes_before
+from memaudit.auditing.running.terminal_progress import SAID, Display
+from memaudit.auditing.running.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import CALLED_FROM

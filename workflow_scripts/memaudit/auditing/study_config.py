@@ -9,11 +9,11 @@ from typing import NamedTuple
 import yaml
 from duckdb import DuckDBPyConnection
 
-from memaudit.auditing import source_file
-from memaudit.auditing.column_hints import column_hint
-from memaudit.auditing.option_names import as_options
-from memaudit.auditing.person_columns import persons
-from memaudit.auditing.request import Request
+from memaudit.auditing.reading import source_file
+from memaudit.auditing.reading.column_hints import column_hint
+from memaudit.auditing.reading.option_names import as_options
+from memaudit.auditing.reading.person_columns import persons
+from memaudit.auditing.reading.request import Request
 from memaudit.common.cell_notations import MISSING
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError

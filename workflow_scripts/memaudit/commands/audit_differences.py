@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from memaudit.auditing.finished_audit import FinishedAudit
-from memaudit.auditing.summary import Value
+from memaudit.auditing.running.finished_audit import FinishedAudit
+from memaudit.auditing.summaries.summary import Value
 from memaudit.statistics.independent_differences import difference
 
 SAME = "comparable: the same table, target, task, model and adversaries, as far as the folders tell"

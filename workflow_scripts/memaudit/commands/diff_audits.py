@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare and print; returns the exit code."""
-    from memaudit.auditing import finished_audit
+    from memaudit.auditing.running import finished_audit
     from memaudit.commands import audit_differences
 
     try:

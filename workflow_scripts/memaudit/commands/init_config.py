@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memaudit.auditing import reading_options
-from memaudit.auditing.request import Request
+from memaudit.auditing.reading import reading_options
+from memaudit.auditing.reading.request import Request
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.screen_lines import show

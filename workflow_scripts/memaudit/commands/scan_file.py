@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from memaudit.auditing import reading_options
+from memaudit.auditing.reading import reading_options
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.screen_lines import show
 
@@ -27,7 +27,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Scan and print; returns the exit code."""
-    from memaudit.auditing import source_file
+    from memaudit.auditing.reading import source_file
     from memaudit.scanning import containers, file_report, own_table
 
     name = repr(options.file)

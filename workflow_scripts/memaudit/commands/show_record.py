@@ -27,7 +27,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Look the record up and print; returns the exit code."""
-    from memaudit.auditing import finished_audit, record_lookup
+    from memaudit.auditing import record_lookup
+    from memaudit.auditing.running import finished_audit
 
     try:
         audit = finished_audit.read(options.folder or _only_audit())

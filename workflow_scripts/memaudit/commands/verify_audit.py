@@ -4,9 +4,10 @@ import contextlib
 import sys
 from pathlib import Path
 
-from memaudit.auditing import prediction_audit, stages
+from memaudit.auditing import prediction_audit
+from memaudit.auditing.reading.source_file import expanded
 from memaudit.auditing.runner import COPIED, PDF
-from memaudit.auditing.source_file import expanded
+from memaudit.auditing.running import stages
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.io import read_json

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from memaudit.auditing import source_file
-from memaudit.auditing.option_names import as_options
-from memaudit.auditing.reading_options import ReadingOptions
+from memaudit.auditing.reading import source_file
+from memaudit.auditing.reading.option_names import as_options
+from memaudit.auditing.reading.reading_options import ReadingOptions
 from memaudit.common.arrays import Array
 from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError

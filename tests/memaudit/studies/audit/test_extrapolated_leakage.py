@@ -5,7 +5,7 @@ import xarray as xr
 from attack_grids import MEMBERS, SETS, passive
 from audit_examples import ATTACKS, AUDIT
 
-from memaudit.auditing import summarize_results
+from memaudit.auditing.summaries import summarize_results
 from memaudit.common import tidy
 from memaudit.studies.audit import audit_attacks, extrapolated_leakage
 

@@ -7,7 +7,7 @@ import pytest
 from attack_grids import passive
 from audit_examples import ATTACKS, AUDIT
 
-from memaudit.auditing import summarize_controls
+from memaudit.auditing.summaries import summarize_controls
 from memaudit.common import tidy
 from memaudit.studies.audit import audit_attacks, planted_checks, planted_effects
 from memaudit.studies.audit.planted_effects import Answers

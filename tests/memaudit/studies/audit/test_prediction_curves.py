@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memaudit.auditing.score_curves import Curves
+from memaudit.auditing.summaries.score_curves import Curves
 from memaudit.statistics import two_file_attack as two_files
 from memaudit.studies.audit.prediction_curves import curves
 

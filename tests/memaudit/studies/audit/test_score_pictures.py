@@ -6,7 +6,7 @@ import numpy as np
 from attack_grids import passive
 from audit_examples import ATTACKS, AUDIT
 
-from memaudit.auditing import summarize_results
+from memaudit.auditing.summaries import summarize_results
 from memaudit.common import tidy
 from memaudit.statistics import roc
 from memaudit.statistics.score_histogram import EDGES

@@ -6,7 +6,7 @@ import numpy as np
 from attack_grids import passive
 from audit_examples import ATTACKS, AUDIT
 
-from memaudit.auditing import summarize_results
+from memaudit.auditing.summaries import summarize_results
 from memaudit.common import tidy
 from memaudit.statistics.strongest_score import choose
 from memaudit.studies.audit import audit_attacks, strongest_attack

@@ -7,7 +7,7 @@ import pytest
 import random_targets
 from attack_grids import ATTACKS, MEMBERS, passive, perturbed, poisoned
 
-from memaudit.auditing import summarize_controls, summarize_results
+from memaudit.auditing.summaries import summarize_controls, summarize_results
 from memaudit.common import tidy
 from memaudit.common.io import read_grid, write_grid
 from memaudit.data.membership_matrices import Scheme

@@ -8,7 +8,7 @@ from attack_grids import passive
 from audit_examples import ATTACKS, AUDIT
 
 from memaudit.attacks.attention_statistics import STATISTICS
-from memaudit.auditing import summarize_controls, summarize_results
+from memaudit.auditing.summaries import summarize_controls, summarize_results
 from memaudit.common import tidy
 from memaudit.studies.audit import audit_attacks
 from memaudit.studies.audit.white_box_attacks import white_box_rows

@@ -19,7 +19,7 @@ from memaudit.studies.audit import audit_attacks, strongest_attack
 from memaudit.studies.calibration.answer_pools import BLOCK
 from memaudit.studies.coverage.coverage_registry import Interval, Outcome, Rejection
 
-# As an audit has them (auditing/stages.py); permutations and replicates are those of its quick stage.
+# As an audit has them (auditing/running/stages.py); permutations and replicates are those of its quick stage.
 FPR, BASE_RATE, CONTEXTS, FULL = 0.01, 0.1, 32, 128
 STRICT = (FPR, strongest_attack.STRICTER * FPR)
 THREATS, RMIA = ("labels", "probabilities"), {"gamma": 1.0, "offline_a": 0.3}
