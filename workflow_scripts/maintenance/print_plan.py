@@ -10,6 +10,7 @@ python workflow_scripts/maintenance/print_plan.py --params '{"run": "results/dem
 """
 
 from collections.abc import Iterator
+from math import ceil
 from textwrap import fill
 
 import pandas as pd
@@ -20,7 +21,7 @@ from memaudit.statistics.sample_size import requirements
 from memaudit.workflow.downloads import told
 from memaudit.workflow.feasibility import BEYOND, feasibility, span, this_machine
 from memaudit.workflow.job import run, tell
-from memaudit.workflow.job_costs import Cost, Size, cpu_range, estimate, extrapolated, too_long
+from memaudit.workflow.job_costs import Cost, Size, cpu_range, estimate, extrapolated, is_resumable, too_long
 
 HEAD = [
     "jobs",
@@ -81,11 +82,19 @@ def _faults(params, jobs, units, flops: float) -> Iterator[str]:
     """What would end the run: first what ends it before its first job."""
     yield from (f"A RUN WOULD NOT START: {line}." for line in params.missing)
     for rule, minutes in too_long(jobs, units, params.gpu, flops, params.minutes).items():
-        yield (
-            f"TOO LONG: a job of {rule} is predicted to last {span(60 * minutes)}, on a GPU if it can, and requests "
-            f"{span(60 * params.minutes[rule])}, after which a cluster ends it: lower the jobs' shares in the config, "
-            "or raise `runtime` in the profile (set-resources)."
+        requested = params.minutes[rule]
+        predicted = (
+            f"a job of {rule} is predicted to last {span(60 * minutes)}, on a GPU if it can, and requests "
+            f"{span(60 * requested)}, after which a cluster ends it"
         )
+        if is_resumable(rule):
+            retries = ceil(minutes / requested) - 1
+            yield f"LONG: {predicted}; sent again, it goes on where it was: with `--retries {retries}` or more it ends."
+        else:
+            yield (
+                f"TOO LONG: {predicted}: lower the jobs' shares in the config, or raise `runtime` in the profile "
+                "(set-resources)."
+            )
 
 
 def _notes(params, jobs, units) -> Iterator[str]:

@@ -68,6 +68,20 @@ def test_a_time_that_no_job_of_its_size_was_measured_for_says_so_beside_it(plan)
     assert "extrapolated up to 5,000,000 times beyond any measured job" in " ".join(verdict.split())
 
 
+def test_a_job_that_lasts_longer_than_it_requests_says_whether_it_goes_on_when_sent_again(plan):
+    units = read_json(PARAMS["unit_costs"])["rules"]
+    base, rate = units["lira_query_shadows"]["cpu"]["seconds"]
+    job = {"wine/0": [(2.5 * 600 - base) / rate, 1.0, 1.0]}
+    minutes = {"lira_query_shadows": 10, "lira_gather_grid": 10}
+    text = " ".join(plan(missing=[], jobs={"lira_query_shadows": job}, minutes=minutes)[0].split())
+    assert "- LONG: a job of lira_query_shadows is predicted to last 25.0 min" in text
+    assert "sent again, it goes on where it was: with `--retries 2` or more it ends." in text
+    base, rate = units["lira_gather_grid"]["cpu"]["seconds"]
+    job = {"wine/efficient": [(2.5 * 600 - base) / rate, 1.0, 1.0]}
+    text = " ".join(plan(missing=[], jobs={"lira_gather_grid": job}, minutes=minutes)[0].split())
+    assert "- TOO LONG: a job of lira_gather_grid is predicted" in text
+
+
 def test_numbers_of_records_are_those_before_duplicates_are_removed(plan):
     text, _ = plan(missing=[])
     assert "lira: 1,024 shadow models, at most 1,420 records of wine, less duplicates. An evaluation needs\n" in text

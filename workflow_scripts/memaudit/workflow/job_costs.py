@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, linear_regression, quantiles
 from typing import Any, NamedTuple
 
+from memaudit.workflow.digest import script_of
+
 DEVICES = {"cpu": "cpu_seconds", "cuda": "wall_seconds"}
 
 
@@ -229,6 +231,11 @@ def too_long(
         if longest > requested:
             found[rule] = longest
     return found
+
+
+def is_resumable(rule: str) -> bool:
+    """Whether a job of the rule that was ended goes on where it was when it is sent again (`scratch.resumable`)."""
+    return "import resumable\n" in script_of(rule).read_text(encoding="utf-8")
 
 
 def seconds_of(jobs: Jobs, units: Mapping[str, Any]) -> Callable[[str, str], float]:
