@@ -30,7 +30,7 @@ PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
   "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm soak test-wheel test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish rejudge recommended verify clean
+.PHONY: help demo test test-long test-slurm soak test-wheel test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish rejudge recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -79,12 +79,15 @@ demo: .venv .venv-synth ## run the default workflow on embedded data and print i
 	then $(BIN)/python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo"}'; \
 	else $(BIN)/python workflow_scripts/maintenance/run_forked.py --params '{"arguments": "--cores all --quiet rules progress"}'; fi
 
-test: .venv .venv-synth ## lint, format check and all tests
+test: .venv .venv-synth ## lint, format check and the tests; twenty minutes on two cores
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 	$(BIN)/python -m pytest -n auto --dist loadgroup tests
+
+test-long: .venv .venv-synth ## tests that run audits, releases and other workflows of their own, or simulate for long; twenty minutes more
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m long tests
 
 test-slurm: .venv ## run the workflow on a private Slurm of two nodes; installs Debian's slurm-wlm and munge (ten minutes)
 	@tests/install.sh slurm

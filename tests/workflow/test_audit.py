@@ -14,7 +14,7 @@ from memaudit.attacks import registry
 from memaudit.auditing.api import Report
 from workflow.conftest import Checkout
 
-pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.usefixtures("warm_jobs")]
+pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.usefixtures("warm_jobs"), pytest.mark.long]
 
 ROWS = 120
 NAME = "a{b}<c>$(touch p).csv"

@@ -14,7 +14,7 @@ from memaudit.auditing.api import Report
 from memaudit.common.deployed_packages import PACKAGES
 from memaudit.common.io import read_json
 
-pytestmark = pytest.mark.usefixtures("warm_jobs")
+pytestmark = [pytest.mark.usefixtures("warm_jobs"), pytest.mark.long]
 
 FROM_PYTHON = """
 import sys

@@ -12,7 +12,7 @@ from prediction_examples import SECRETS, frames, with_ids
 from memaudit.common.io import read_json
 from workflow.conftest import Checkout
 
-pytestmark = pytest.mark.xdist_group("audit")
+pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import yaml
 from memaudit.auditing import audit_options
 from workflow.conftest import Checkout
 
-pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.usefixtures("warm_jobs")]
+pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.usefixtures("warm_jobs"), pytest.mark.long]
 
 ROWS, WORD = 150, "Zqx-unknown"
 SECRETS = [

@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes
 from memaudit.attacks import registry
 from memaudit.auditing.api import Report
 
-pytestmark = pytest.mark.usefixtures("warm_jobs")
+pytestmark = [pytest.mark.usefixtures("warm_jobs"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from memaudit.common.io import read_json
 from workflow.conftest import SMOKE
 from workflow.engines import ENGINES, needs
 
-pytestmark = needs("cluster_generic")
+pytestmark = [needs("cluster_generic"), pytest.mark.long]
 
 STATUS = PROJECT / "profiles/cluster-generic/status"
 SCHEMA = "results/smoke/data/wine/schema.json"

@@ -148,6 +148,7 @@ def sentences(published):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("add_model")
 def test_add_a_model_and_a_family(tmp_path):
     folder = Checkout(tmp_path / "memaudit").folder

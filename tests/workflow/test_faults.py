@@ -20,7 +20,7 @@ from conftest import mounted
 from memaudit.workflow.sidecar import read_all
 from workflow.conftest import SMOKE, SNAKEMAKE, Checkout
 
-pytestmark = pytest.mark.xdist_group("faults")
+pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.long]
 
 GRID = "results/smoke/signals/lira/wine/efficient.nc"
 SHARD = "results/smoke/signals/lira/wine/efficient/0.nc"

@@ -13,7 +13,7 @@ from memaudit.common.io import read_json
 from workflow.conftest import SMOKE, Checkout
 from workflow.engines import ENGINES, needs
 
-pytestmark = needs("kubernetes")
+pytestmark = [needs("kubernetes"), pytest.mark.long]
 
 SCHEMA = "results/smoke/data/wine/schema.json"
 # What the image has, or fetches: its Python has the plugins, nothing is installed, and files are copied on one machine.

@@ -106,6 +106,8 @@ def test_a_modules_config_is_checked(deployed):
 BY_ADDRESS = """
 from snakemake.utils import min_version
 
+pytestmark = pytest.mark.long
+
 
 min_version("6.10.0")
 

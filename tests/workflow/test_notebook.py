@@ -9,7 +9,7 @@ import pytest
 
 from memaudit.common.project_paths import PROJECT
 
-pytestmark = pytest.mark.xdist_group("audit")
+pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.long]
 
 CELLS = json.loads((PROJECT / "docs/audit-a-pipeline.ipynb").read_text(encoding="utf-8"))["cells"]
 CODE = [cell for cell in CELLS if cell["cell_type"] == "code"]

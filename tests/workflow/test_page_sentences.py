@@ -10,7 +10,7 @@ from conftest import PROJECT, with_library
 from page_sentences import faults
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
-pytestmark = pytest.mark.usefixtures("warm_jobs")
+pytestmark = [pytest.mark.usefixtures("warm_jobs"), pytest.mark.long]
 
 ROWS = 120  # of each table: enough for every sentence, at a fifth of the CPU time of all rows
 

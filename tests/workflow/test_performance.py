@@ -22,6 +22,7 @@ def test_a_figure_shows_the_present_numbers(project, name):
     assert expected in (project / "docs" / name).read_text(encoding="utf-8"), "run `make docs`"
 
 
+@pytest.mark.long
 def test_figures_are_the_same_when_they_are_drawn_again(tmp_path):
     folders = [tmp_path / "first", tmp_path / "second"]
     for folder in folders:

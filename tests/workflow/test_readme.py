@@ -139,6 +139,7 @@ def run(checkout, *arguments):
     return subprocess.run(command, cwd=checkout.folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_your_own_table_is_prepared_checked_and_attacked(checkout):
     wanted = ["data_splits", "lira_attacks", "attacks_datasets"]
     done = run(checkout, *(f"results/mine/tables/{name}.csv" for name in wanted))
@@ -150,6 +151,7 @@ def test_your_own_table_is_prepared_checked_and_attacked(checkout):
     assert set(attacks[attacks.source.isna()].dataset) == {"customers"}
 
 
+@pytest.mark.long
 def test_its_folder_is_private_and_its_values_stay_out_of_logs(checkout):
     folder = checkout.folder / "results/mine/data/customers"
     assert folder.stat().st_mode & 0o077 == 0

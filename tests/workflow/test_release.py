@@ -18,7 +18,7 @@ from memaudit.common.checksums import sha256
 from memaudit.privacy.ledger import FINGERPRINT
 from workflow.conftest import SNAKEMAKE, Checkout
 
-pytestmark = [pytest.mark.xdist_group("release"), pytest.mark.usefixtures("warm_jobs")]
+pytestmark = [pytest.mark.xdist_group("release"), pytest.mark.usefixtures("warm_jobs"), pytest.mark.long]
 
 FILES = ("context.parquet", "statement.md", "statement.json")
 SCRIPT = "workflow_scripts/release/write_context.py"

@@ -92,6 +92,7 @@ def test_the_wheel_has_what_git_has_of_the_workflow_and_nothing_that_was_made(wh
     assert not [name for name in names if name.startswith("memaudit_workflow/tests")]
 
 
+@pytest.mark.long
 def test_a_user_runs_the_workflow_in_a_folder_of_his_own(installed):
     before = installed.files()
     assert "usage: memaudit run [ARGUMENT ...]" in installed.memaudit("run", "--help")

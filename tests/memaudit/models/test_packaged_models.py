@@ -214,6 +214,8 @@ def test_tabfm_answers_as_called_by_hand(weights, opened):
 BY_HAND = {
     "tabdpt": """
 from tabdpt import TabDPTClassifier, TabDPTRegressor
+
+pytestmark = pytest.mark.long
 kind = TabDPTClassifier if "label" in data else TabDPTRegressor
 own = kind(model_weight_path=path, device="cpu", verbose=False)
 own.fit(data["x"], data["label"] if "label" in data else data["number"])

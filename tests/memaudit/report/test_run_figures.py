@@ -30,6 +30,7 @@ def test_a_run_without_kept_results_has_none(monkeypatch, tmp_path):
     assert run_figures.of_page("predict-mmlu") == {}
 
 
+@pytest.mark.long
 def test_drawing_twice_gives_the_same_marks(tmp_path):
     runs = run_figures.runs()
     for folder in ("first", "second"):

@@ -128,6 +128,7 @@ def test_seeds_and_draws_add_their_jackknife_variance():
     assert several.interval()[1] - several.observed == pytest.approx((high - low) / 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("truths", [(0.02, 0.02, 0.02, 0.02), (0.02, 0.05, 0.3, 0.4)])
 def test_the_interval_of_the_smallest_quantity_covers_whichever_the_data_choose(truths):
     rng, covered, studies = seeds.generator(1, "smallest"), 0, 400

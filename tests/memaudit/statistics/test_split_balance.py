@@ -93,6 +93,7 @@ def test_a_unit_on_both_sides_is_seen(tmp_path):
     assert "shared_groups 100 exceeds the limit 0" in faults
 
 
+@pytest.mark.long
 def test_the_two_sample_test_is_about_units_not_rows():
     by_row, by_unit = [], []
     for seed in range(5):

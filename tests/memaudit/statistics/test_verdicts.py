@@ -311,6 +311,7 @@ def test_true_and_false_in_yaml_select_pythons_true_and_false():
     assert verdict(claim(**sides), *rows)["verdict"] == "reproduced"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("truth", [0.0, 0.1])
 def test_verdicts_are_rarely_wrong_where_the_truth_is_known(truth):
     """300 claims on five comparisons with 95 % intervals: without an effect hardly one is reproduced or rejected, with

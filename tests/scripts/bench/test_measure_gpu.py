@@ -17,6 +17,8 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json
 from memaudit.report import gpu_section
 
+pytestmark = pytest.mark.long
+
 script = load_script("bench_measure_gpu")
 PARTS = script.PARTS
 SMALLEST = {"device": "cpu", "size": "smallest"}

@@ -12,6 +12,8 @@ from memaudit.studies.audit import planted_checks, planted_effects
 from memaudit.studies.audit.planted_effects import Answers
 from memaudit.studies.audit.smallest_leak import Plantings
 
+pytestmark = pytest.mark.long
+
 SETS, MEMBERS, OTHERS, FPR = 32, 100, 25, 0.05
 PARAMS = SimpleNamespace(attacks=ATTACKS | {"replicates": 100}, audit={"fpr": FPR})
 

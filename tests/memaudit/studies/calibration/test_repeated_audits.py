@@ -7,6 +7,8 @@ from memaudit.studies.calibration import repeated_audits
 from memaudit.studies.calibration.answer_pools import generated, queried, records
 from memaudit.studies.calibration.repeated_audits import Audit, Predicted
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def leaking():

@@ -8,6 +8,8 @@ from memaudit.studies.coverage import coverage_simulation
 from memaudit.studies.coverage.coverage_registry import CASES, HIGH, LOW, NOMINAL
 from memaudit.studies.coverage.coverage_simulation import described, is_current, simulate
 
+pytestmark = pytest.mark.long
+
 # Cases of a millisecond or less for each data set.
 CHEAP = ["student_t", "few_units", "mean_of_data_sets", "rank_correlation_of_points", "intraclass", "predicted_tpr"]
 CHEAP += ["clopper_pearson", "mu_of_runs", "permutation_p", "max_t", "permuted_pairs", "signed_ranks"]

@@ -68,6 +68,7 @@ def test_permuted_memberships_are_counted_by_the_same_rule():
     assert chance["high"].item() >= chance["low"].item() >= 0
 
 
+@pytest.mark.long
 def test_without_memory_any_dose_of_any_signal_is_detected_in_a_twentieth_of_studies():
     trials = 100
     tables = [doses((0.0, 0.0, 0.0), seed=seed, splits=3, permutations=59)[1] for seed in range(trials)]
