@@ -276,7 +276,7 @@ def test_results_from_a_clock_that_was_ahead_are_set_back_and_what_reads_them_is
     os.utime(records, (then, then))
     checkout.lose(SHARD)
     printed = checkout.snakemake(GRID)
-    assert "memaudit: 1 files of results/smoke had times ahead of the clock, which are now set back" in printed
+    assert "memaudit: results/smoke: files with times ahead of the clock, set back to now: 1\n" in printed
     assert records.stat().st_mtime <= time.time()
     assert "Nothing to be done" in checkout.snakemake(GRID)
 
@@ -292,6 +292,6 @@ def test_a_table_that_is_newer_than_now_is_named_before_the_first_job(checkout):
     )
     lines, printed = checkout.fails(*entry, "--", "results/smoke/data/ahead/records.parquet")
     assert lines == [
-        "memaudit: resources/ahead.csv: was changed 9.0 hours from now, by this machine's clock, and jobs that read it "
-        "would fail; set the clock right, or run `touch resources/ahead.csv`"
+        "memaudit: resources/ahead.csv: was changed 9.0 hours from now, by the clock of the disk of results/smoke, and "
+        "jobs that read it would fail; set the clock right, or run `touch resources/ahead.csv`"
     ], printed

@@ -13,6 +13,8 @@ from file_server import Server
 from memaudit.common.io import read_json
 from workflow.conftest import SNAKEMAKE, Checkout
 
+pytestmark = pytest.mark.long
+
 SNAKEFILE = f"""
 module memaudit:
     snakefile:
@@ -105,8 +107,6 @@ def test_a_modules_config_is_checked(deployed):
 # What snakedeploy 0.17.1 writes into workflow/Snakefile.
 BY_ADDRESS = """
 from snakemake.utils import min_version
-
-pytestmark = pytest.mark.long
 
 
 min_version("6.10.0")

@@ -10,8 +10,8 @@ the population of `defended`'s first variant, so no record is selected by the da
 (Carlini et al. 2022b) compares the next layer's leakage after the first layer is dropped with that after as many random
 records are dropped. Smaller contexts and perturbed queries are compared with the usual contexts on the same records.
 Labels and rounded probabilities are discrete: no sigma is smaller than their resolution. `perturbed` is
-given where the table has noisy copies; so is `attention`, that of the contexts of `defended` without and with
-k-anonymous keys.
+given where the table has noisy copies. `attention` has that of the contexts of `defended` without and with k-anonymous
+keys, where the table has it.
 """
 
 import re

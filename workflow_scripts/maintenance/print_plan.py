@@ -10,7 +10,7 @@ python workflow_scripts/maintenance/print_plan.py --params '{"run": "results/dem
 """
 
 from collections.abc import Iterator
-from math import ceil
+from math import floor
 from textwrap import fill
 
 import pandas as pd
@@ -88,8 +88,12 @@ def _faults(params, jobs, units, flops: float) -> Iterator[str]:
             f"{span(60 * requested)}, after which a cluster ends it"
         )
         if is_resumable(rule):
-            retries = ceil(minutes / requested) - 1
-            yield f"LONG: {predicted}; sent again, it goes on where it was: with `--retries {retries}` or more it ends."
+            # What a job did since it last kept its state is lost: the last attempt needs room.
+            yield (
+                f"LONG: {predicted}; sent again (`--retries`), each time with more memory, it goes on where it was, on "
+                f"Kubernetes from its beginning: about {floor(minutes / requested)} retries. Smaller shards, or a "
+                "longer `runtime` in the profile (set-resources), need none."
+            )
         else:
             yield (
                 f"TOO LONG: {predicted}: lower the jobs' shares in the config, or raise `runtime` in the profile "

@@ -19,6 +19,8 @@ from memaudit.models.batched_queries import Question, answer
 from memaudit.models.model_folder import load
 from memaudit.models.packaged_models import PackagedModel
 
+pytestmark = pytest.mark.long
+
 ROWS, QUERIES = 24, 5
 SCHEMA = {
     "columns": [
@@ -214,8 +216,6 @@ def test_tabfm_answers_as_called_by_hand(weights, opened):
 BY_HAND = {
     "tabdpt": """
 from tabdpt import TabDPTClassifier, TabDPTRegressor
-
-pytestmark = pytest.mark.long
 kind = TabDPTClassifier if "label" in data else TabDPTRegressor
 own = kind(model_weight_path=path, device="cpu", verbose=False)
 own.fit(data["x"], data["label"] if "label" in data else data["number"])

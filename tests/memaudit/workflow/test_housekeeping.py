@@ -1,10 +1,11 @@
 """Before the first job it is clear whether packages are there, results can be written and times are possible."""
 
 import os
-import tempfile
+import shutil
 import time
 
 import pytest
+from conftest import mounted
 
 from memaudit.common.errors import AuditError
 from memaudit.workflow import housekeeping
@@ -58,14 +59,27 @@ def test_an_input_of_the_user_that_is_newer_than_now_is_named(tmp_path):
     ahead, inside = changed(tmp_path / "customers.csv", 2), changed(tmp_path / "results/run/x", 2)
     fine = [inside, changed(tmp_path / "old.csv", -2), tmp_path / "not there"]
     housekeeping.check_times(tmp_path / "results/run", fine)
-    with pytest.raises(AuditError, match=rf"{ahead}: was changed 2.0 hours from now.*run `touch {ahead}`"):
+    with pytest.raises(
+        AuditError, match=rf"{ahead}: was changed 2.0 hours from now, by the clock of .*run `touch {ahead}`"
+    ):
         housekeeping.check_times(tmp_path / "results/run", [*fine, ahead])
 
 
-def test_a_full_disk_is_named(tmp_path, monkeypatch):
-    def full(dir):
-        raise OSError(28, "No space left on device")
+def test_a_file_of_another_user_is_named(tmp_path, monkeypatch):
+    ahead = changed(tmp_path / "theirs", 2)
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    with pytest.raises(AuditError, match=rf"^{tmp_path}: no space left on device; free some"):
+    def refuse(*path, **options):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "utime", refuse)
+    with pytest.raises(AuditError, match=rf"{ahead}: was changed 2.0 hours from now, and this user cannot change that"):
         housekeeping.set_times_back(tmp_path)
+
+
+def test_a_full_disk_is_named(tmp_path):
+    with mounted(tmp_path, "-t", "tmpfs", "-o", "size=1m", "tmpfs"):
+        housekeeping.set_times_back(tmp_path)
+        with open(tmp_path / "filler", "wb") as filler:
+            filler.write(bytes(shutil.disk_usage(tmp_path).free))
+        with pytest.raises(AuditError, match=rf"^{tmp_path}: no space left on device; free some"):
+            housekeeping.set_times_back(tmp_path)

@@ -75,7 +75,7 @@ def test_a_job_that_lasts_longer_than_it_requests_says_whether_it_goes_on_when_s
     minutes = {"lira_query_shadows": 10, "lira_gather_grid": 10}
     text = " ".join(plan(missing=[], jobs={"lira_query_shadows": job}, minutes=minutes)[0].split())
     assert "- LONG: a job of lira_query_shadows is predicted to last 25.0 min" in text
-    assert "sent again, it goes on where it was: with `--retries 2` or more it ends." in text
+    assert "it goes on where it was, on Kubernetes from its beginning: about 2 retries." in text
     base, rate = units["lira_gather_grid"]["cpu"]["seconds"]
     job = {"wine/efficient": [(2.5 * 600 - base) / rate, 1.0, 1.0]}
     text = " ".join(plan(missing=[], jobs={"lira_gather_grid": job}, minutes=minutes)[0].split())

@@ -20,6 +20,7 @@ from memaudit.common.project_paths import ENVS, SCRIPTS
 # Rules of these environments run in the Python that runs Snakemake, unless conda makes them one.
 SHARED = ("data", "statistics", "tabular")
 CLOCKS_DIFFER = 1.0  # seconds between clocks of two disks that do no harm
+BLOCK = 4096  # bytes of a disk that an empty file does not need
 
 
 def pass_on_library() -> None:
@@ -56,9 +57,10 @@ def check_times(results: str | Path, inputs: Iterable[str | Path]) -> None:
     folder, now = Path(results).absolute(), _now(results)
     for path in inputs:
         if not Path(path).absolute().is_relative_to(folder) and _changed(path) > now + CLOCKS_DIFFER:
+            remedy = f"or run `touch {path}`" if os.access(path, os.W_OK) else "or let its owner run `touch` on it"
             raise AuditError(
-                f"{path}: was changed {_duration(_changed(path) - now)} from now, by this machine's clock, and jobs "
-                f"that read it would fail; set the clock right, or run `touch {path}`"
+                f"{path}: was changed {_duration(_changed(path) - now)} from now, by the clock of the disk of "
+                f"{results}, and jobs that read it would fail; set the clock right, {remedy}"
             )
 
 
@@ -66,25 +68,33 @@ def set_times_back(results: str | Path) -> int:
     """Set files below a folder that were changed later than now to now; returns how many.
 
     A clock that was ahead, or an archive from elsewhere, leaves such files. No file that was as old as another becomes
-    newer than it, so nothing is computed anew because of this.
+    newer than it, so nothing is computed anew because of this. Raises AuditError for another user's file.
     """
-    now, ahead = _now(results), 0
-    for inside, _, names in os.walk(results):
-        for path in (os.path.join(inside, name) for name in names):
-            if _changed(path) > now:
-                os.utime(path, (now, now), follow_symlinks=False)
-                ahead += 1
-    return ahead
+    files = [os.path.join(inside, name) for inside, _, names in os.walk(results) for name in names]
+    changed = {path: _changed(path) for path in files}
+    now = _now(results)  # after the walk: what another run writes meanwhile is not from the future
+    ahead = [path for path, time in changed.items() if time > now + CLOCKS_DIFFER]
+    for path in ahead:
+        try:
+            os.utime(path, (now, now), follow_symlinks=False)
+        except OSError as error:
+            raise AuditError(
+                f"{path}: was changed {_duration(changed[path] - now)} from now, and this user cannot change that "
+                f"({error.strerror}); let its owner run `touch` on it"
+            ) from error
+    return len(ahead)
 
 
 def _now(results: str | Path) -> float:
-    """Time of a file that is made now on the disk of a folder, whose server can have a clock of its own.
+    """Time of a file that is written now on the disk of a folder, whose server can have a clock of its own.
 
-    Raises AuditError if none can be made.
+    Raises AuditError if none can be written.
     """
     folder = _existing(results)
     try:
         with tempfile.TemporaryFile(dir=folder) as made:
+            os.write(made.fileno(), bytes(BLOCK))
+            os.fsync(made.fileno())  # of a disk in the network, which says there that it is full
             return os.fstat(made.fileno()).st_mtime
     except OSError as error:
         raise AuditError(disk_fault(error, str(folder)) or f"{folder}: {error}") from error

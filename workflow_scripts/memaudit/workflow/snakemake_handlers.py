@@ -36,21 +36,15 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
         if {"provenance", "archive"} & {job.rule.name for job in workflow.dag.needrun_jobs()}:
             check_computed(workload.run.folder)  # the job's log would make the folder of a run that is not there
         check_inputs(workload, workflow)
-        housekeeping.check_times(
-            workload.run.folder, (path for job in workflow.dag.needrun_jobs() for path in job.input)
-        )
         check_partitions(workflow)
         # Packages of the jobs are in their own environments where Snakemake deploys these.
         if not workflow.deployment_settings.deployment_method:
             housekeeping.check_packages()
             check_tables(workload, workflow)
             check_models(workload, workflow)
+        check_times(workload, workflow)
     except AuditError as error:
         sys.exit(f"memaudit: {error}")
-    if ahead := housekeeping.set_times_back(workload.run.folder):
-        write_line(
-            f"memaudit: {ahead} files of {workload.run.folder} had times ahead of the clock, which are now set back"
-        )
     remove_partial(workload.run, workflow)
     mark_outdated(workflow)
     remove_default_rate(workflow)
@@ -118,6 +112,18 @@ def check_inputs(workload: Workload, workflow: Any) -> None:
     names = dict.fromkeys(sized_as(job) for job in workflow.dag.needrun_jobs())
     if lines := [missing[name] for name in names if name in missing]:
         raise AuditError("; ".join(lines))
+
+
+def check_times(workload: Workload, workflow: Any) -> None:
+    """Set results that are newer than now back, and say so. Raises AuditError for an input of the user that is.
+
+    Inputs of all jobs, not those of this run alone: a result that is set back must not become older than its input.
+    """
+    folder = workload.run.folder
+    inputs = {path for job in workflow.dag.jobs for path in job.input if not getattr(path, "is_storage", False)}
+    housekeeping.check_times(folder, inputs)
+    if ahead := housekeeping.set_times_back(folder):
+        write_line(f"memaudit: {folder}: files with times ahead of the clock, set back to now: {ahead:,}")
 
 
 def check_partitions(workflow: Any) -> None:

@@ -153,6 +153,10 @@ class Attacks(Study):
         """Input functions: shards of the poisoned grid of each arm that has one."""
         return {f"poisoned_{arm}": self.poisoned(arm) for arm in self.config["active"]["arms"]}
 
+    def keys(self, *keys: str) -> dict[str, Any]:
+        """These keys of the study's section, as params; without the tables of noisy copies, which change no other's."""
+        return super().keys(*keys) | ({"perturbation": self.perturbing()} if "perturbation" in keys else {})
+
     def perturbing(self) -> dict[str, Any]:
         """How targets are perturbed."""
         return {key: value for key, value in self.config["perturbation"].items() if key != "datasets"}
