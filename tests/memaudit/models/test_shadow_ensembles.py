@@ -11,7 +11,9 @@ from torch import nn
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 from memaudit.models import shadow_ensembles
+from memaudit.models.language_model_classifiers import OneTokenClassifier, language_model
 from memaudit.models.lora import Adapter, adapt
+from memaudit.models.token_questions import END
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -100,6 +102,34 @@ def test_killed_and_resumed_training_ends_with_the_same_bits(
     assert resumed.counts["queried"] == undisturbed.counts["queried"] == 4 * RECORDS
     again = trained(tmp_path / "b", membership, data[kind], **options)[1]
     assert again.counts == resumed.counts
+
+
+def test_padding_is_not_computed_and_changes_nothing(membership, data, tmp_path):
+    """Of 60 tokens most records use few: as many are computed as the longest of a batch has."""
+    rng, whole = np.random.default_rng(0), data["text"]
+    lengths = np.where(np.arange(RECORDS) == 7, 60, rng.integers(2, 7, RECORDS))
+    tokens = torch.from_numpy(np.where(np.arange(60) < lengths[:, None], rng.integers(0, 15, (RECORDS, 60)), END))
+    widths = []
+
+    def counting(number):
+        module = OneTokenClassifier(language_model("llama", 20, 60, 16, 2, 2, 24))
+        with torch.no_grad():
+            for name, weight in sorted(module.named_parameters()):
+                weight.copy_(0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(len(name))))
+        module.register_forward_pre_hook(lambda _, inputs: widths.append(inputs[0].shape[-1]))
+        return module
+
+    padded = trained(tmp_path / "a", membership, replace(whole, x=tokens), range(1), counting, watched=1)[1]
+    assert set(widths) == {60}
+    widths.clear()
+    cut = trained(tmp_path / "b", membership, replace(whole, x=tokens, padding=END), range(1), counting, watched=1)[1]
+    assert widths.count(60) <= 3 + len(SETTINGS.checkpoints)  # a step of each epoch, a batch of each evaluation
+    assert max(width for width in widths if width < 60) == lengths[lengths < 60].max()
+    np.testing.assert_allclose(cut.loss, padded.loss, atol=1e-4)
+    np.testing.assert_allclose(cut.gap, padded.gap, atol=1e-4)
+    for ours, theirs in zip(cut.states[0], padded.states[0], strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-4)
+    assert np.abs(cut.gap[-1] - cut.gap[0]).max() > 0.05
 
 
 def test_each_model_is_clipped_by_its_own_gradient(membership, data, tmp_path):

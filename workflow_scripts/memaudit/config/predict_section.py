@@ -60,7 +60,7 @@ class Choices(Section):
     options: list[Text] | None = Field(None, description="the choices of every question, where no column has them")
     longest: Count | None = Field(None, description="most characters of a prompt, longer ones are left out")
     rows: Count = Field(14000, description="questions in the file, for `snakemake plan`")
-    tokens: Count = Field(200, description="tokens of the longest prompt, which all are padded to; for the plan")
+    tokens: Count = Field(200, description="tokens that a prompt costs with its padding, above the mean; for the plan")
 
 
 class Docstrings(Section):

@@ -63,11 +63,23 @@ class Data:
     """Records x (record, ...) and the place of each one's label among the logits, y (record,).
 
     rivals: (record, rival) places of the other labels that the logit gap compares with; None: of all other logits.
+    padding: number at the end of records of tokens, which fill their length differently; None: records of one length.
     """
 
     x: Tensor
     y: Tensor
     rivals: Tensor | None = None
+    padding: int | None = None
+
+    def batch(self, rows: Tensor) -> Tensor:
+        """Records of these rows (..., record); tokens are cut where the longest of them ends."""
+        x = self.x[rows]
+        return x if self.padding is None else x[..., : int((x != self.padding).sum(-1).max())]
+
+    def order(self) -> Tensor:
+        """All rows, records of tokens by their length: then a batch is hardly longer than its records."""
+        rows = torch.arange(len(self.x), device=self.x.device)
+        return rows if self.padding is None else (self.x != self.padding).sum(1).argsort(stable=True)
 
 
 class Trace(NamedTuple):
@@ -182,7 +194,7 @@ class Group:
         if self._orders[0] != epoch:
             self._orders = epoch, self._batches(epoch)
         rows, shares = (torch.from_numpy(part).to(self._data.x.device) for part in self._orders[1][place])
-        logits, _ = self._outputs(self._data.x[rows], shared=False)
+        logits, _ = self._outputs(self._data.batch(rows), shared=False)
         each = nn.functional.cross_entropy(logits.flatten(0, 1), self._data.y[rows].flatten(), reduction="none")
         self._optimizer.zero_grad()
         (each.view_as(shares) * shares).sum().backward()
@@ -239,14 +251,15 @@ class Group:
 
         @torch.no_grad()
         def evaluate() -> int:
-            for rows in (slice(start, min(start + size, count)) for start in range(0, count, size)):
-                logits, hidden = self._outputs(self._data.x[rows], shared=True)
+            for rows in self._data.order().split(size):
+                logits, hidden = self._outputs(self._data.batch(rows), shared=True)
                 rivals = None if self._data.rivals is None else self._data.rivals[rows]
-                loss[checkpoint, :, rows], gap[checkpoint, :, rows] = _signals(logits, self._data.y[rows], rivals)
+                places = rows.cpu().numpy()
+                loss[checkpoint][:, places], gap[checkpoint][:, places] = _signals(logits, self._data.y[rows], rivals)
                 for model in range(self.watched):
                     for layer, state in enumerate(hidden):
                         kept = (len(self.at), count, state.shape[-1])
-                        self._map(f"states-{model}-{layer}", kept)[checkpoint, rows] = state[model].float().cpu()
+                        self._map(f"states-{model}-{layer}", kept)[checkpoint][places] = state[model].float().cpu()
             return count * len(self.numbers)
 
         self._timed("query", evaluate)

@@ -24,6 +24,7 @@ from memaudit.models import classifier_networks
 from memaudit.models.lora import Adapter, adapt
 from memaudit.models.model_folder import device, load
 from memaudit.models.shadow_ensembles import Data, Group, Settings
+from memaudit.models.token_questions import END
 from memaudit.studies.predict.setting_records import labels, question_words, rivals
 from memaudit.studies.predict.setting_sources import Setting
 
@@ -113,7 +114,7 @@ class PreparedSetting:
         y = torch.from_numpy(labels(self.grid)).to(device())
         if self.setting["network"]["kind"] != "text":
             return Data(x, y)
-        return Data(x, y, torch.from_numpy(rivals(self.grid)).to(device()))
+        return Data(x, y, torch.from_numpy(rivals(self.grid)).to(device()), END)
 
 
 def checkpoints(training: Mapping[str, Any]) -> tuple[float, ...]:
