@@ -86,7 +86,7 @@ test: .venv .venv-synth ## lint, format check and the tests; twenty minutes on t
 	$(BIN)/snakemake --lint
 	$(BIN)/python -m pytest -n auto --dist loadgroup tests
 
-test-long: .venv .venv-synth ## tests that run audits, releases and other workflows of their own, or simulate for long; twenty minutes more
+test-long: .venv .venv-synth ## tests that run audits, releases and other workflows of their own, or simulate for long; fifteen minutes on two cores
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m long tests
 
 test-slurm: .venv ## run the workflow on a private Slurm of two nodes; installs Debian's slurm-wlm and munge (ten minutes)
