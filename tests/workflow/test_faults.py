@@ -292,6 +292,6 @@ def test_a_table_that_is_newer_than_now_is_named_before_the_first_job(checkout):
     )
     lines, printed = checkout.fails(*entry, "--", "results/smoke/data/ahead/records.parquet")
     assert lines == [
-        "memaudit: resources/ahead.csv: was changed 9.0 hours from now, by the clock of the disk of results/smoke, and "
+        "memaudit: resources/ahead.csv: was changed 9.0 h from now, by the clock of the disk of results/smoke, and "
         "jobs that read it would fail; set the clock right, or run `touch resources/ahead.csv`"
     ], printed

@@ -62,19 +62,12 @@ def main(job):
         inside = white_box_cases.white_box_cases(keys["main"], seen, settings["rmia"], job.params.seed)
         cases += inside
 
-    replicates = settings["replicates"]
     results, curves = [], []
     for one in cases:
         rng = seeds.generator(job.params.seed, "attacks", *one.keys.values())
-        results += threat_models.judged(one, settings, rng)
-        results.append(tidy.row("attacks", one.keys, "queries", one.queries, unit="queries", n=one.membership.size))
-        if one.name == "brainwash":
-            results += _searches(poisoned[one.keys["arm"]], one, rng, replicates)
+        results += _judged(one, poisoned, settings, rng)
         if threat_models.has_curve(one, cases):
-            curves += threat_models.curve(one, rng, replicates)
-        size = detection_size.smallest_auc(*one.membership.shape)
-        if one.keys["records"] == "targets":
-            results.append(tidy.row("attacks", one.keys, "smallest auc", size, n=one.membership.size))
+            curves += threat_models.curve(one, rng, settings["replicates"])
     results += chosen_attacks.rows_of(targets["main"], perturbed, poisoned.get("main"), job.params)
     beside = [pair for one in noisy for pair in matched_cases.lira_beside(usual, perturbed, one)]
     labels_alone = matched_cases.labels_alone(perturbed, poisoned.get("main"), cases, settings["perturbation"])
@@ -98,6 +91,17 @@ def _passive(usual: xr.Dataset, keys: dict, rmia: dict) -> Iterator[Case]:
     compared |= thresholds(threshold_signals(members), members.label.values)
     for name, attack in compared.items():
         yield case({**keys, "records": "members"}, name, attack, members)
+
+
+def _judged(one: Case, poisoned: dict[str, xr.Dataset], settings: dict, rng: np.random.Generator) -> Iterator[dict]:
+    """Performance of a case, its queries, Brainwash's searches, and the smallest AUC that attacks on targets detect."""
+    yield from threat_models.judged(one, settings, rng)
+    yield tidy.row("attacks", one.keys, "queries", one.queries, unit="queries", n=one.membership.size)
+    if one.name == "brainwash":
+        yield from _searches(poisoned[one.keys["arm"]], one, rng, settings["replicates"])
+    if one.keys["records"] == "targets":
+        size = detection_size.smallest_auc(*one.membership.shape)
+        yield tidy.row("attacks", one.keys, "smallest auc", size, n=one.membership.size)
 
 
 def _beside_rows(first: Case, second: Case, settings: dict, rng: np.random.Generator) -> Iterator[dict]:

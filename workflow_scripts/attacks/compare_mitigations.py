@@ -9,9 +9,9 @@ Vulnerability ranks were measured on the contexts of `main`; the contexts attack
 the population of `defended`'s first variant, so no record is selected by the data that it is judged on. The onion
 (Carlini et al. 2022b) compares the next layer's leakage after the first layer is dropped with that after as many random
 records are dropped. Smaller contexts and perturbed queries are compared with the usual contexts on the same records.
-Labels and rounded probabilities are discrete: no sigma is smaller than their resolution. `perturbed` is
-given where the table has noisy copies. `attention` has that of the contexts of `defended` without and with k-anonymous
-keys, where the table has it.
+Labels and rounded probabilities are discrete: no sigma is smaller than their resolution. `perturbed` is given where the
+table has noisy copies. `attention` has that of the contexts of `defended` without and with k-anonymous keys, where the
+table has it.
 """
 
 import re

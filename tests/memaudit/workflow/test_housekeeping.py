@@ -55,12 +55,20 @@ def test_times_ahead_of_the_clock_are_set_back_and_keep_their_order(tmp_path):
     assert housekeeping.set_times_back(tmp_path / "not there") == 0
 
 
+def test_a_file_that_is_hardly_ahead_does_not_become_newer_than_its_result(tmp_path):
+    made_from, result = changed(tmp_path / "input", 0.9 / 3600), changed(tmp_path / "result", 9)
+    assert housekeeping.set_times_back(tmp_path) == 2
+    assert made_from.stat().st_mtime <= result.stat().st_mtime
+    changed(made_from, 0.9 / 3600)
+    assert housekeeping.set_times_back(tmp_path) == 0
+
+
 def test_an_input_of_the_user_that_is_newer_than_now_is_named(tmp_path):
     ahead, inside = changed(tmp_path / "customers.csv", 2), changed(tmp_path / "results/run/x", 2)
     fine = [inside, changed(tmp_path / "old.csv", -2), tmp_path / "not there"]
     housekeeping.check_times(tmp_path / "results/run", fine)
     with pytest.raises(
-        AuditError, match=rf"{ahead}: was changed 2.0 hours from now, by the clock of .*run `touch {ahead}`"
+        AuditError, match=rf"{ahead}: was changed 2.0 h from now, by the clock of .*run `touch {ahead}`"
     ):
         housekeeping.check_times(tmp_path / "results/run", [*fine, ahead])
 
@@ -72,7 +80,7 @@ def test_a_file_of_another_user_is_named(tmp_path, monkeypatch):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "utime", refuse)
-    with pytest.raises(AuditError, match=rf"{ahead}: was changed 2.0 hours from now, and this user cannot change that"):
+    with pytest.raises(AuditError, match=rf"{ahead}: was changed 2.0 h from now, and this user cannot change that"):
         housekeeping.set_times_back(tmp_path)
 
 

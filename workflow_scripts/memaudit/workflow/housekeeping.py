@@ -16,6 +16,7 @@ from pathlib import Path
 from memaudit.common.errors import AuditError
 from memaudit.common.machine_faults import disk_fault
 from memaudit.common.project_paths import ENVS, SCRIPTS
+from memaudit.workflow.feasibility import span
 
 # Rules of these environments run in the Python that runs Snakemake, unless conda makes them one.
 SHARED = ("data", "statistics", "tabular")
@@ -59,7 +60,7 @@ def check_times(results: str | Path, inputs: Iterable[str | Path]) -> None:
         if not Path(path).absolute().is_relative_to(folder) and _changed(path) > now + CLOCKS_DIFFER:
             remedy = f"or run `touch {path}`" if os.access(path, os.W_OK) else "or let its owner run `touch` on it"
             raise AuditError(
-                f"{path}: was changed {_duration(_changed(path) - now)} from now, by the clock of the disk of "
+                f"{path}: was changed {span(_changed(path) - now)} from now, by the clock of the disk of "
                 f"{results}, and jobs that read it would fail; set the clock right, {remedy}"
             )
 
@@ -73,13 +74,18 @@ def set_times_back(results: str | Path) -> int:
     files = [os.path.join(inside, name) for inside, _, names in os.walk(results) for name in names]
     changed = {path: _changed(path) for path in files}
     now = _now(results)  # after the walk: what another run writes meanwhile is not from the future
-    ahead = [path for path, time in changed.items() if time > now + CLOCKS_DIFFER]
+    if max(changed.values(), default=0.0) <= now + CLOCKS_DIFFER:
+        return 0
+    # All of them: one that is left ahead, however little, would be newer than its result.
+    ahead = [path for path, time in changed.items() if time > now]
     for path in ahead:
         try:
             os.utime(path, (now, now), follow_symlinks=False)
+        except FileNotFoundError:  # another run has removed it since
+            continue
         except OSError as error:
             raise AuditError(
-                f"{path}: was changed {_duration(changed[path] - now)} from now, and this user cannot change that "
+                f"{path}: was changed {span(changed[path] - now)} from now, and this user cannot change that "
                 f"({error.strerror}); let its owner run `touch` on it"
             ) from error
     return len(ahead)
@@ -106,10 +112,6 @@ def _changed(path: str | Path) -> float:
         return os.lstat(path).st_mtime
     except FileNotFoundError:
         return 0.0
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
 
 
 def _existing(results: str | Path) -> Path:
