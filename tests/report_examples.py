@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from memaudit.claims.claim_predicates import Claim
+from memaudit.claims.headlines import Headline
 from memaudit.common import tidy
-from memaudit.statistics.claims import Claim
-from memaudit.statistics.headlines import Headline
 
 EVIL = "<script>alert(1)</script>"
 SVG = """<?xml version="1.0"?>

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from memaudit.claims.headlines import QUESTIONS
 from memaudit.common.errors import AuditError
-from memaudit.statistics.headlines import QUESTIONS
 from memaudit.workflow.job import run
 from memaudit.workflow.provenance import verify
 

@@ -14,12 +14,12 @@ from typing import Any
 import yaml
 from snakemake.utils import update_config
 
+from memaudit.claims.claim_predicates import load
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table, write_json
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import CATALOGUES
 from memaudit.report.judged_results import JUDGE, judged_anew
-from memaudit.statistics.claims import load
 from memaudit.workflow.digest import digest
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.study_catalogue import prepare

@@ -9,12 +9,12 @@ are as they would be. Nothing here is an input of another job.
 
 from pathlib import Path
 
+from memaudit.claims.claim_predicates import load
+from memaudit.claims.headlines import Headline
 from memaudit.common import tidy
 from memaudit.common.io import read_json
 from memaudit.report.partial_page import page
 from memaudit.report.partial_tables import partial_sentences, partial_verdicts, write_partial
-from memaudit.statistics.claims import load
-from memaudit.statistics.headlines import Headline
 from memaudit.workflow.job import run
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from memaudit.claims.claim_predicates import load
 from memaudit.common.io import replacing
 from memaudit.report.report_page import Run, render
 from memaudit.report.result_lineage import Lineage
-from memaudit.statistics.claims import load
 from memaudit.workflow.job import run
 from memaudit.workflow.provenance import verify
 from memaudit.workflow.sidecar import read_all

@@ -21,13 +21,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from memaudit.claims.claim_predicates import load
+from memaudit.claims.headlines import Headline, state
+from memaudit.claims.verdicts import verdicts
 from memaudit.common import tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.common.job_inputs import several
 from memaudit.plotting import result_tables
-from memaudit.statistics.claims import load
-from memaudit.statistics.headlines import Headline, state
-from memaudit.statistics.verdicts import verdicts
 from memaudit.workflow.job import run
 
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from report_examples import headline, results
 
+from memaudit.claims.headlines import state
 from memaudit.report import page_tables
 from memaudit.report.headline_answers import answers
 from memaudit.report.report_page import TEMPLATES
-from memaudit.statistics.headlines import state
 from memaudit.templating.page_templates import environment
 
 

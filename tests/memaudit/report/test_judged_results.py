@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 from conftest import PROJECT
 
+from memaudit.claims.claim_predicates import load
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table, write_table
 from memaudit.report.judged_results import JUDGE, judged_anew, kept_results
-from memaudit.statistics.claims import load
 
 CLAIMS = load(PROJECT / "config/claims.yaml")
 

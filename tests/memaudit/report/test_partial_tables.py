@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 from report_examples import CLAIM, results
 
+from memaudit.claims.headlines import Headline
 from memaudit.common import tidy
 from memaudit.common.io import write_table
 from memaudit.report.partial_tables import partial_sentences, partial_verdicts, write_partial
-from memaudit.statistics.headlines import Headline
 
 LAYOUT = {"rows": ["dataset"], "columns": ["models"]}
 ROWS = [tidy.row("lira", {"dataset": "wine", "models": models}, "auc", 0.6, low=0.5, high=0.7) for models in (8, 16)]

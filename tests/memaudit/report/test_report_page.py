@@ -5,10 +5,10 @@ import re
 import pytest
 from report_examples import CLAIM, EVIL, JUDGED, SIDECARS, SVG, headline, results
 
+from memaudit.claims.headlines import state
 from memaudit.common import tidy
 from memaudit.report.report_page import Run, duration, render
 from memaudit.report.result_lineage import Lineage
-from memaudit.statistics.headlines import state
 from memaudit.workflow.digest import closure, templates
 
 

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from conftest import PROJECT, load
 
+from memaudit.claims.headlines import Headline
 from memaudit.common.errors import AuditError
-from memaudit.statistics.headlines import Headline
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.study import Study
 from memaudit.workflow.study_catalogue import prepare

@@ -7,10 +7,10 @@ import pytest
 from conftest import load_script
 from report_examples import JUDGED, headline, results
 
+from memaudit.claims.headlines import state
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
-from memaudit.statistics.headlines import state
 
 JOB = SimpleNamespace(params=SimpleNamespace(run="results/r"))
 

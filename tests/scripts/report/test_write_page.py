@@ -7,11 +7,11 @@ import yaml
 from conftest import load_script
 from report_examples import CLAIM, JUDGED, SVG, headline, record, results
 
+from memaudit.claims.headlines import state
 from memaudit.common import tidy
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
-from memaudit.statistics.headlines import state
 from memaudit.workflow.job import Paths
 
 VIEWS = [

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from memaudit.statistics.claims import Claim, Number
-from memaudit.statistics.row_selection import Selection, condition_text
+from memaudit.claims.claim_predicates import Claim, Number
+from memaudit.claims.row_selection import Selection, condition_text
 
 RELATIONS = {"greater": "is greater than", "less": "is less than", "at_most": "is at most", "close": "is close to"}
 

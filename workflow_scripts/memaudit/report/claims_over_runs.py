@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from memaudit.claims.verdicts import DIRECTION, IDENTITY, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from memaudit.plotting.result_tables import texts_table
-from memaudit.statistics.verdicts import DIRECTION, IDENTITY, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 
 VERDICTS = (REPRODUCED, DIRECTION, NOT_REPRODUCED, IDENTITY, NOT_TESTABLE)
 OWN = "not in the paper"  # the place of a statement of the project's own

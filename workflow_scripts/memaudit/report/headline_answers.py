@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit.statistics.headlines import QUESTIONS
+from memaudit.claims.headlines import QUESTIONS
 
 MARGIN = 4
 NUMBERS = ["estimate", "low", "high", "null"]

@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
+from memaudit.claims.claim_predicates import Claim
+from memaudit.claims.headlines import Headline, state
+from memaudit.claims.verdicts import verdicts
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table
-from memaudit.statistics.claims import Claim
-from memaudit.statistics.headlines import Headline, state
-from memaudit.statistics.verdicts import verdicts
 
 JUDGE = "views_tabulate_results"
 # Columns of kept results beside those of tidy ones: whose view, and the place of the row's file among those that its

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from memaudit.claims.claim_predicates import Claim
+from memaudit.claims.headlines import Headline, state
+from memaudit.claims.verdicts import COLUMNS, verdicts
 from memaudit.common import tidy
 from memaudit.common.io import read_table, replacing
 from memaudit.plotting import result_tables
-from memaudit.statistics.claims import Claim
-from memaudit.statistics.headlines import Headline, state
-from memaudit.statistics.verdicts import COLUMNS, verdicts
 
 NOT_RUN = "not run"
 MISSING = "missing"

@@ -12,12 +12,12 @@ from typing import Any
 
 import yaml
 
+from memaudit.claims.claim_predicates import Claim, load
+from memaudit.claims.headlines import QUESTIONS
 from memaudit.common.project_paths import PROJECT
 from memaudit.plotting.result_tables import texts_table
 from memaudit.report import claims_over_runs, transfer_setting_section
 from memaudit.report.judged_results import JUDGE
-from memaudit.statistics.claims import Claim, load
-from memaudit.statistics.headlines import QUESTIONS
 
 CLAIM = ("claim", "place", "paper_value", "ours")
 FORMER = "judged by former predicates"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from memaudit.claims.claim_predicates import Claim
 from memaudit.report import inline_figures, page_tables
 from memaudit.report.claim_verdicts import verdicts
 from memaudit.report.headline_answers import answers
@@ -18,7 +19,6 @@ from memaudit.report.result_lineage import Lineage
 from memaudit.report.workflow_graph import Drawing, draw
 from memaudit.statistics.attack_performance import SIGNIFICANT
 from memaudit.statistics.bootstrap import LEVEL
-from memaudit.statistics.claims import Claim
 from memaudit.templating import page_templates
 
 TEMPLATES = Path(__file__).parent / "templates"

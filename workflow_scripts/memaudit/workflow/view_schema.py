@@ -68,7 +68,7 @@ class Value(Strict):
 
 
 class Sentence(Strict):
-    """A main result (memaudit/statistics/headlines.py: Headline)."""
+    """A main result (memaudit/claims/headlines.py: Headline)."""
 
     answers: Literal["memorized", "trust", "defence"]
     sentence: str

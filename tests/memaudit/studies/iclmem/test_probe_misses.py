@@ -6,8 +6,8 @@ import pytest
 from conftest import PROJECT, load
 from simulated_runs import judged
 
+from memaudit.claims.headlines import Headline, state
 from memaudit.common import tidy
-from memaudit.statistics.headlines import Headline, state
 from memaudit.studies.iclmem.probe_misses import mean_aucs, probe_misses
 from memaudit.studies.iclmem.run_metrics import IN_CONTEXT, PROBED, SIGNALS
 from memaudit.workflow.study_catalogue import prepare

@@ -7,10 +7,10 @@ import yaml
 from conftest import PROJECT
 from simulated_texts import ATTACKS, FAMILIES, TEXTS, names, rows, scores, study
 
+from memaudit.claims.headlines import Headline, state
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
-from memaudit.statistics.headlines import Headline, state
 
 
 @pytest.fixture(scope="module")

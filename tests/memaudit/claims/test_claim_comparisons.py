@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from memaudit.claims.claim_comparisons import Value, comparisons, printed_comparisons
+from memaudit.claims.claim_predicates import Claim
 from memaudit.common import tidy
-from memaudit.statistics.claim_comparisons import Value, comparisons, printed_comparisons
-from memaudit.statistics.claims import Claim
 
 
 def claim(relation="close", **parts):

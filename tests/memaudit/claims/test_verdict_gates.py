@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from memaudit.claims.claim_predicates import Claim
+from memaudit.claims.verdict_gates import condition_limit, gate_text
+from memaudit.claims.verdicts import verdicts
 from memaudit.common import tidy
-from memaudit.statistics.claims import Claim
-from memaudit.statistics.verdict_gates import condition_limit, gate_text
-from memaudit.statistics.verdicts import verdicts
 
 BASE = {"id": "x", "paper": "p", "place": "Table 2", "text": "t", "study": "tabpate"}
 ABOVE = {"relation": "greater", "left": {"metric": "tpr"}, "right": {"value": 0.5}}

@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from memaudit.common import tidy
-from memaudit.common.constant_students import vacuous
-from memaudit.statistics.claim_comparisons import (
+from memaudit.claims.claim_comparisons import (
     absent,
     by_chance,
     comparisons,
@@ -20,11 +18,13 @@ from memaudit.statistics.claim_comparisons import (
     sizes,
     supposed,
 )
-from memaudit.statistics.claims import Claim, Number
-from memaudit.statistics.interval_outcomes import Comparison
-from memaudit.statistics.row_selection import Selection, Wanted, condition_text, select
-from memaudit.statistics.verdict_gates import STUDENT, condition_limit, gate_text, without_gates
-from memaudit.statistics.verdict_stability import UNSEEDED, Limits, limits, stability_text
+from memaudit.claims.claim_predicates import Claim, Number
+from memaudit.claims.interval_outcomes import Comparison
+from memaudit.claims.row_selection import Selection, Wanted, condition_text, select
+from memaudit.claims.verdict_gates import STUDENT, condition_limit, gate_text, without_gates
+from memaudit.claims.verdict_stability import UNSEEDED, Limits, limits, stability_text
+from memaudit.common import tidy
+from memaudit.common.constant_students import vacuous
 
 REPRODUCED = "reproduced"
 DIRECTION = "direction only"

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from memaudit.claims.claim_comparisons import by_chance, supposed
+from memaudit.claims.claim_predicates import Claim
+from memaudit.claims.verdict_stability import outcome_chances
 from memaudit.common.constant_students import CONSTANT, rests_on_constant, vacuous
-from memaudit.statistics.claim_comparisons import by_chance, supposed
-from memaudit.statistics.claims import Claim
-from memaudit.statistics.verdict_stability import outcome_chances
 
 TOGETHER = "several conditions together"
 STUDENT = "a constant student"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memaudit.statistics.interval_outcomes import Value, placed
+from memaudit.claims.interval_outcomes import Value, placed
 
 ABOVE, REACH = (0.0, np.inf), (0.04, np.inf)
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from memaudit.statistics.verdict_stability import outcome_chances
+from memaudit.claims.verdict_stability import outcome_chances
 
 
 @dataclass(frozen=True)

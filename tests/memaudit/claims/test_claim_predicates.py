@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from memaudit.claims.claim_predicates import Claim, load
 from memaudit.common.errors import AuditError
-from memaudit.statistics.claims import Claim, load
 
 SHIPPED = Path(__file__).parents[3] / "config" / "claims.yaml"
 KEYS = {

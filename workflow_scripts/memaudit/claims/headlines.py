@@ -7,9 +7,9 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import Field, field_validator
 
+from memaudit.claims.claim_comparisons import Value
+from memaudit.claims.row_selection import Selection, Strict, Wanted, select
 from memaudit.common import tidy
-from memaudit.statistics.claim_comparisons import Value
-from memaudit.statistics.row_selection import Selection, Strict, Wanted, select
 
 QUESTIONS = {
     "memorized": "What has the model memorized?",

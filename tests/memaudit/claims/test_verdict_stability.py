@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from memaudit.claims.claim_comparisons import Comparison
+from memaudit.claims.claim_predicates import Claim
+from memaudit.claims.verdict_stability import at_least_limit, limits, outcome_chances, stability_text
+from memaudit.claims.verdicts import Tally, change_limit, verdicts
 from memaudit.common import tidy
-from memaudit.statistics.claim_comparisons import Comparison
-from memaudit.statistics.claims import Claim
-from memaudit.statistics.verdict_stability import at_least_limit, limits, outcome_chances, stability_text
-from memaudit.statistics.verdicts import Tally, change_limit, verdicts
 
 CLAIM = {"id": "x", "paper": "p", "place": "Table 2", "text": "t", "relation": "greater", "right": {"value": 0.5}}
 Z = 1.959964

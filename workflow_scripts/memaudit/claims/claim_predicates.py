@@ -10,8 +10,8 @@ import pandas as pd
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
+from memaudit.claims.row_selection import Scalar, Selection, Strict, Wanted
 from memaudit.common.errors import AuditError
-from memaudit.statistics.row_selection import Scalar, Selection, Strict, Wanted
 
 UNITS = {
     "lira": "shadow models and records",

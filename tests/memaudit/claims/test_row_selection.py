@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from memaudit.statistics.row_selection import Selection, select
+from memaudit.claims.row_selection import Selection, select
 
 TABLE = pd.DataFrame(
     {

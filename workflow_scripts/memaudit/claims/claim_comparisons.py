@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from memaudit.claims.claim_predicates import Claim, Constant, Number
+from memaudit.claims.interval_outcomes import Comparison, Value, placed
+from memaudit.claims.row_selection import POSITION, Scalar, Selection, select
 from memaudit.common import tidy
 from memaudit.common.constant_students import vacuous
-from memaudit.statistics.claims import Claim, Constant, Number
-from memaudit.statistics.interval_outcomes import Comparison, Value, placed
-from memaudit.statistics.row_selection import POSITION, Scalar, Selection, select
 
 ALIKE = re.compile(r"predictor=(?:loss|logit_gap)\b")
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memaudit.claims.claim_comparisons import comparisons
+from memaudit.claims.claim_predicates import Claim, load
+from memaudit.claims.row_selection import Selection, select
+from memaudit.claims.verdicts import verdicts
 from memaudit.common import tidy
-from memaudit.statistics.claim_comparisons import comparisons
-from memaudit.statistics.claims import Claim, load
-from memaudit.statistics.row_selection import Selection, select
-from memaudit.statistics.verdicts import verdicts
 from memaudit.workflow.run_config import read_yaml
 
 SHIPPED = {one.id: one for one in load(Path(__file__).parents[3] / "config" / "claims.yaml")}

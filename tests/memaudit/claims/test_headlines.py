@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from report_examples import headline, results
 
+from memaudit.claims.headlines import state
 from memaudit.common import tidy
-from memaudit.statistics.headlines import state
 
 
 def test_a_headline_states_its_value_with_interval_and_null():
