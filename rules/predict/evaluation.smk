@@ -101,8 +101,8 @@ rule predict_simulate_theorem:
     conda:
         "../../envs/statistics.yaml"
     resources:
-        mem_mb=grows(4000),
-        runtime="1h",
+        mem_mb=grows(6000),
+        runtime=grows(180),
     params:
         code=digest("predict_simulate_theorem", env="statistics"),
         seed=config["seed"],

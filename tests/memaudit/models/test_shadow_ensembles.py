@@ -104,6 +104,54 @@ def test_killed_and_resumed_training_ends_with_the_same_bits(
     assert again.counts == resumed.counts
 
 
+@pytest.mark.parametrize(("kind", "build", "numbers"), [("mlp", mlp, range(6)), ("text", adapted, range(1, 2))])
+def test_an_evaluation_goes_on_at_the_batch_where_it_was_killed(
+    kind, build, numbers, membership, data, tmp_path, monkeypatch
+):
+    """Evaluations of large models take hours: each record is answered once at each checkpoint."""
+    options = {"numbers": numbers, "build": build, "watched": 1}
+    undisturbed = trained(tmp_path / "a", membership, data[kind], **options)[1]
+    monkeypatch.setattr(shadow_ensembles, "SAVE", 0.0)
+    answered, killed = [], [1, 3, 4]
+    outputs = shadow_ensembles.Group._outputs
+
+    def dying(group, x, shared):
+        if shared and killed and len(answered) == killed[0]:
+            killed.pop(0)
+            raise KeyboardInterrupt
+        answered.extend([len(x)] * shared)
+        return outputs(group, x, shared)
+
+    monkeypatch.setattr(shadow_ensembles.Group, "_outputs", dying)
+    while killed:
+        with pytest.raises(KeyboardInterrupt):
+            trained(tmp_path / "b", membership, data[kind], **options)
+    resumed = trained(tmp_path / "b", membership, data[kind], **options)[1]
+    assert sum(answered) == 4 * RECORDS
+    assert resumed.counts["queried"] == undisturbed.counts["queried"]
+    np.testing.assert_array_equal(undisturbed.gap, resumed.gap)
+    for ours, theirs in zip(undisturbed.states[0], resumed.states[0], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("kind", "build", "numbers"), [("mlp", mlp, range(3)), ("text", adapted, range(1, 2))])
+def test_micro_batches_take_the_steps_of_the_batch(kind, build, numbers, membership, data, tmp_path, monkeypatch):
+    """At most two records are computed at once in training; gradients, clipped after their sum, are the same."""
+    settings, sizes = replace(SETTINGS, clip_norm=0.5), []
+    whole = trained(tmp_path / "a", membership, data[kind], numbers, build, settings)[1]
+    outputs = shadow_ensembles.Group._outputs
+
+    def counting(group, x, shared):
+        sizes.extend([] if shared else [x.shape[1]])
+        return outputs(group, x, shared)
+
+    monkeypatch.setattr(shadow_ensembles.Group, "_outputs", counting)
+    parts = trained(tmp_path / "b", membership, data[kind], numbers, build, replace(settings, micro_batch=2))[1]
+    assert max(sizes) == 2
+    np.testing.assert_allclose(parts.gap, whole.gap, atol=2e-4)
+    assert parts.counts["trained"] == whole.counts["trained"]
+
+
 def test_padding_is_not_computed_and_changes_nothing(membership, data, tmp_path):
     """Of 60 tokens most records use few: as many are computed as the longest of a batch has."""
     rng, whole = np.random.default_rng(0), data["text"]

@@ -22,6 +22,7 @@ def test_threads_and_deterministic_kernels_are_set():
     assert torch.get_num_threads() == 1
     assert torch.are_deterministic_algorithms_enabled()
     assert not torch.backends.cuda.matmul.allow_tf32
+    assert not torch.backends.cudnn.allow_tf32  # of convolutions
     assert not torch.utils.deterministic.fill_uninitialized_memory
 
 

@@ -187,6 +187,23 @@ def test_a_damaged_part_is_named(tmp_path, damage):
             scratch.part("a", lambda: np.ones(3))
 
 
+def test_arrays_that_the_result_was_made_from_are_removed_with_it(tmp_path):
+    """Those of folders too, such as the memory maps of shadow models; what is published stays."""
+
+    @resumable
+    def main(job, scratch):
+        scratch.part("a", lambda: np.ones(3))
+        (scratch.folder / "models-0").mkdir()
+        np.save(scratch.folder / "models-0" / "states.npy", np.ones(3))
+        Path(job.output[0]).parent.mkdir()
+        np.save(job.output[0], np.ones(3))
+
+    task = job(tmp_path, models=4)
+    main(task)
+    assert [path.name for path in Scratch(task).folder.rglob("*.npy")] == ["0-out.npy"]
+    assert Path(task.output[0]).exists()
+
+
 def test_a_writer_that_was_silent_too_long_finds_itself_replaced_and_writes_no_more(tmp_path):
     scratch = Scratch(job(tmp_path, models=4))
     with scratch.lease:

@@ -141,6 +141,9 @@ class Training(Section):
     warmup: NotNegative = Field(0.0, description="epochs over which the learning rate rises")
     decay: Literal["none", "linear", "cosine"] = Field("none", description="how the learning rate falls to 0 then")
     clip_norm: Positive | None = Field(None, description="largest norm of a gradient; null: none")
+    micro_batch: Count | None = Field(
+        None, description="records whose activations are in memory at once, which changes no result; null: the batch"
+    )
     every: Positive = Field(0.2, description="epochs between two checkpoints")
     until: Positive = Field(description="epoch up to which checkpoints are that close")
     later: Annotated[int, Field(ge=0)] = Field(0, description="checkpoints from there to the end, at equal distances")

@@ -10,9 +10,11 @@ CPU milliseconds per model and step of 32 records, one thread of a busy machine,
 layers of 64 2.9 / 0.5, of 128 3.6 / 1.0; residual network of 8, 16, 32 channels on 8 x 8 pixels 15.2 / 4.4.
 """
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import cos, inf, pi
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -41,7 +43,7 @@ class Settings:
 
     checkpoints: epochs at which models are evaluated on all records, 0 being before training; warmup: epochs over which
     the learning rate rises; decay: how it falls to 0 afterwards; name: of the setting, part of every random stream's
-    name.
+    name; micro_batch: records whose activations are in memory at once, whose gradients are added up; None: the batch.
     """
 
     seed: int
@@ -56,6 +58,7 @@ class Settings:
     warmup: float = 0.0
     decay: Literal["none", "linear", "cosine"] = "none"
     clip_norm: float = inf
+    micro_batch: int | None = None
 
 
 @dataclass(frozen=True)
@@ -139,13 +142,14 @@ class Group:
                 " batches, or fewer checkpoints"
             )
         self.step, self.counts, self._finished = 0, dict.fromkeys(COUNTS, 0.0), False
+        self._evaluated, self._saved = 0, time.monotonic()  # batches of the next evaluation that are done
         self._origin = {"settings": repr(settings), "models": list(numbers)}
         if done := training_state.resume(folder / "state.pt", self._origin, self._weights, self._optimizer):
-            self.step, self.counts, self._finished = done
+            self.step, self.counts, self._finished, self._evaluated = done
 
     def train(self, until: int | None = None) -> Trace:
         """Train to step `until` (default: the end). Raises AuditError for a model whose loss is not a number."""
-        last, saved = round(self.settings.epochs * self.steps), time.monotonic()
+        last = round(self.settings.epochs * self.steps)
         end = last if until is None else min(until, last)
         while not self._finished:
             if self.step in self.at:
@@ -153,9 +157,7 @@ class Group:
             if self.step == end:
                 self._finished = end == last
                 break
-            if time.monotonic() - saved >= SAVE:
-                self._save()
-                saved = time.monotonic()
+            self._save_in_time()
             self._timed("training", self._advance)
         if self._finished:
             self._save()
@@ -194,15 +196,17 @@ class Group:
         if self._orders[0] != epoch:
             self._orders = epoch, self._batches(epoch)
         rows, shares = (torch.from_numpy(part).to(self._data.x.device) for part in self._orders[1][place])
-        logits, _ = self._outputs(self._data.batch(rows), shared=False)
-        each = nn.functional.cross_entropy(logits.flatten(0, 1), self._data.y[rows].flatten(), reduction="none")
         self._optimizer.zero_grad()
-        (each.view_as(shares) * shares).sum().backward()
+        size = self.settings.micro_batch or rows.shape[1]
+        for part, share in zip(rows.split(size, dim=1), shares.split(size, dim=1), strict=True):
+            logits, _ = self._outputs(self._data.batch(part), shared=False)
+            each = nn.functional.cross_entropy(logits.flatten(0, 1), self._data.y[part].flatten(), reduction="none")
+            (each.view_as(share) * share).sum().backward()
         self._clip()
         for group in self._optimizer.param_groups:
             group["lr"] = self.settings.learning_rate * self._rate()
         self._optimizer.step()
-        self.step += 1
+        self.step, self._evaluated = self.step + 1, 0
         return int((shares > 0).sum())
 
     def _batches(self, epoch: int) -> list[tuple[NDArray[np.intp], Array32]]:
@@ -250,25 +254,25 @@ class Group:
         loss, gap = (self._map(name, shape) for name in ("loss", "gap"))
 
         @torch.no_grad()
-        def evaluate() -> int:
-            for rows in self._data.order().split(size):
-                logits, hidden = self._outputs(self._data.batch(rows), shared=True)
-                rivals = None if self._data.rivals is None else self._data.rivals[rows]
-                places = rows.cpu().numpy()
-                loss[checkpoint][:, places], gap[checkpoint][:, places] = _signals(logits, self._data.y[rows], rivals)
-                for model in range(self.watched):
-                    for layer, state in enumerate(hidden):
-                        kept = (len(self.at), count, state.shape[-1])
-                        self._map(f"states-{model}-{layer}", kept)[checkpoint][places] = state[model].float().cpu()
-            return count * len(self.numbers)
+        def evaluate(rows: Tensor) -> int:
+            logits, hidden = self._outputs(self._data.batch(rows), shared=True)
+            rivals = None if self._data.rivals is None else self._data.rivals[rows]
+            places = rows.cpu().numpy()
+            loss[checkpoint][:, places], gap[checkpoint][:, places] = _signals(logits, self._data.y[rows], rivals)
+            for model in range(self.watched):
+                for layer, state in enumerate(hidden):
+                    kept = (len(self.at), count, state.shape[-1])
+                    self._map(f"states-{model}-{layer}", kept)[checkpoint][places] = state[model].float().cpu()
+            return len(rows) * len(self.numbers)
 
-        self._timed("query", evaluate)
+        for rows in self._data.order().split(size)[self._evaluated :]:
+            self._timed("query", partial(evaluate, rows))
+            self._evaluated += 1
+            self._save_in_time()
         if (wrong := ~np.isfinite(loss[checkpoint]).all(1)).any():
             who = f"{self.settings.name}: the loss of model {self.numbers[int(np.argmax(wrong))]}"
             when = f"at epoch {self.settings.checkpoints[checkpoint]:g}"
             raise AuditError(f"{who} is not a number {when}; lower the learning rate, or clip gradients")
-        loss.flush()
-        gap.flush()
 
     def _map(self, name: str, shape: tuple[int, ...] | None = None) -> Any:
         """Open an array of the folder as a memory map; it is created if missing and a shape is given."""
@@ -279,9 +283,19 @@ class Group:
         with readable(path):
             return np.lib.format.open_memmap(path, "r+" if shape else "r")
 
+    def _save_in_time(self) -> None:
+        """Save the state if the last one is SAVE seconds old."""
+        if time.monotonic() - self._saved >= SAVE:
+            self._save()
+            self._saved = time.monotonic()
+
     def _save(self) -> None:
+        """Save the state, when all that it says is evaluated is on the disk."""
         self._check()
-        done = (self.step, self.counts, self._finished)
+        for path in self.folder.glob("*.npy"):
+            with readable(path), open(path, "rb") as file:
+                os.fsync(file.fileno())
+        done = (self.step, self.counts, self._finished, self._evaluated)
         training_state.save(self.folder / "state.pt", self._origin, self._weights, self._optimizer, done)
 
 

@@ -17,7 +17,7 @@ def make_deterministic(threads: int) -> None:
     torch.set_deterministic_debug_mode("warn")  # does not import the compiler, which takes a second
     # Of use where an answer is read from memory that was never written, and otherwise a pass over every new tensor.
     torch.utils.deterministic.fill_uninitialized_memory = False
-    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 
 
 def reuse_memory() -> None:

@@ -50,9 +50,12 @@ def test_a_model_of_the_catalogue_reads_questions_in_words(tmp_path):
     assert [tokenizer.decode([token]).strip() for token in grid.answer.values] == ["A", "B"]
     read = grid.x.values[3]
     assert tokenizer.decode(read[read >= 0]).strip().endswith("Question: Is 3 even?\nA. yes\nB. no\nAnswer:")
-    trace = (
-        PreparedSetting(grid, setting, 3, "", str(tmp_path / "model.json"), 1).group(range(1), tmp_path / "one").train()
-    )
+    opened = PreparedSetting(grid, setting, 3, "", str(tmp_path / "model.json"), 1)
+    trace = opened.group(range(1), tmp_path / "one").train()
+    places = [
+        {weight.data_ptr() for weight in opened.build(n).parameters() if not weight.requires_grad} for n in (0, 1)
+    ]
+    assert places[0] == places[1]  # the frozen weights of all models are in memory once
     assert trace.loss[1, 0].mean() < trace.loss[0, 0].mean() - 0.3
     assert len(trace.states[0]) == 4
 

@@ -329,7 +329,8 @@ def _checkpoints(setting: Setting) -> int:
 
 def _source(data: Mapping[str, Any]) -> str:
     """The data of a setting in words."""
-    return data.get("dataset") or ", ".join([data["kind"], *data.get("packages", [])])
+    file = [Path(data["path"]).name] if data["kind"] == "choices" else []
+    return data.get("dataset") or ", ".join([data["kind"], *file, *data.get("packages", [])])
 
 
 def _describe(network: Mapping[str, Any]) -> str:
