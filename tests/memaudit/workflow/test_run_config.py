@@ -98,7 +98,7 @@ def test_passes_of_a_language_model_are_counted_where_its_weights_are_known(run,
 
 def test_weights_of_a_language_model_are_stated_or_follow_from_its_architecture(run, tmp_path):
     assert run.weights("models", "mistral-7b") == 7.24e9
-    for_the_plan = {"parameters": 7.24e9, "architecture": {}}  # no job reads them
+    for_the_plan = {name: run.config["models"]["mistral-7b"][name] for name in ("architecture", "parameters")}
     assert run.model_entry("mistral-7b") | for_the_plan == run.config["models"]["mistral-7b"]
     assert not for_the_plan.keys() & run.model_entry("mistral-7b").keys()
     assert run.weights("language_models", "gpt2", 2000) == 128 * (12 * 128 * 2 + 2000)

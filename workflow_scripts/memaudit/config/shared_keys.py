@@ -129,8 +129,9 @@ class Model(Section):
     )
     architecture: dict[str, int | str] = Field(
         {},
-        description="arguments of tabicl.TabICL that decide its cost, for `snakemake plan`; {}: those of the "
-        "model.json beside the checkpoint, else of the published models",
+        description="arguments of tabicl.TabICL that decide its cost, or of a language model `hidden_size` and "
+        "`num_hidden_layers`, which decide the size of its hidden states, for `snakemake plan`; {}: those of the "
+        "model.json beside the checkpoint, or of config.json, else of the published TabICL",
     )
     sha256: Sha256 | None = Field(None, description="checksum of the checkpoint")
     licence: str = Field(description="licence of the weights")

@@ -93,5 +93,11 @@ def tabicl_bytes(context: int, queries: int, columns: int, **architecture: int |
     return 16 * 4 * (context + queries) * (_groups(columns, shape) + shape["row_num_cls"]) * shape["embed_dim"]
 
 
+def tabicl_states(**architecture: int | str) -> int:
+    """Return the numbers in the hidden states of one query, in all blocks of in-context learning."""
+    shape = TABICL | architecture
+    return shape["icl_num_blocks"] * shape["row_num_cls"] * shape["embed_dim"]
+
+
 def _groups(columns: int, shape: dict[str, int | str]) -> int:
     return -(-columns // shape["col_feature_group_size"]) if shape["col_feature_group"] == "valid" else columns

@@ -17,10 +17,16 @@ def weights(config: Mapping[str, Any], vocabulary: int = 0) -> float | None:
     12 width^2 a layer (Kaplan et al. 2020, Section 2.1), in recurrent models too, and the head. config: of its class
     in `transformers`; vocabulary: tokens, where it does not state them.
     """
-    width, layers = (next((config[name] for name in names if name in config), None) for names in (WIDTH, LAYERS))
+    width, layers = _shape(config)
     if width is None or layers is None:
         return None
     return width * (12 * width * layers + config.get("vocab_size", vocabulary))
+
+
+def states(config: Mapping[str, Any]) -> int:
+    """Return the numbers in the hidden states of one token, in all layers; 0 where the config does not state them."""
+    width, layers = _shape(config)
+    return (width or 0) * (layers or 0)
 
 
 def operations(weights: float, tokens: float) -> float:
@@ -37,3 +43,9 @@ def memory_bytes(weights: float, trained: bool) -> float:
     Adapters, and the activations of a batch of texts, are left out.
     """
     return (20 if trained else 8) * weights
+
+
+def _shape(config: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Width and layers; None where they are not stated."""
+    width, layers = (next((config[name] for name in names if name in config), None) for names in (WIDTH, LAYERS))
+    return width, layers

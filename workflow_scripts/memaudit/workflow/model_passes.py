@@ -51,6 +51,11 @@ class Passes:
         """Whether the operations are those of the model's own network."""
         return self._family in ("tabicl", "tabpfn") or (self._family == "text" and self._weights > 0)
 
+    @property
+    def states(self) -> int:
+        """Numbers in the hidden states of one query of a TabICL."""
+        return flops.tabicl_states(**self._architecture)
+
     def load(self, contexts: float, context: int, queries: int, columns: int) -> Load:
         """The answers to all queries of so many contexts."""
         shape = context, queries, columns

@@ -100,6 +100,14 @@ class RunConfig:
         card = read_facts(Path(self.named(entry["path"])).with_name("model.json")) if entry["path"] else None
         return Passes(entry, entry["architecture"] or (card["settings"]["architecture"] if card else {}))
 
+    def states(self, model: str) -> int:
+        """Numbers in the hidden states of one record, in all layers of a model of `models`; 0 where not known."""
+        entry = self.config["models"][model]
+        if entry["family"] != "text":
+            return self.passes(model).states
+        file = f"{self.named(entry['path'])}/config.json" if entry["path"] else ""
+        return language_model_costs.states(entry["architecture"] or (read_facts(file) if os.path.exists(file) else {}))
+
     def model_entry(self, model: str) -> dict[str, Any]:
         """A model's catalogue entry without what the plan alone reads."""
         return {key: value for key, value in self.config["models"][model].items() if key not in PLANNED}

@@ -1,52 +1,16 @@
 """Look-ups of rules/predict/ on settings of every kind of data and network, and of the section `own`."""
 
-from types import SimpleNamespace
-
 import pytest
-from conftest import PROJECT, load
+from conftest import PROJECT
+from predict_study import LLAMA, QUESTIONS, setting, settings, study, wildcards
 
 from memaudit.common.errors import AuditError
-from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.predict_lookups import ANSWER, MEMORY, PROJECTIONS, Predict
-
-WINE = {"kind": "table", "dataset": "wine"}
-QUESTIONS = {"kind": "table", "dataset": "wine", "questions": {"features": 3, "bins": 4}}
-LLAMA = {"family": "llama", "width": 16, "layers": 2, "heads": 2, "inner": 32}
-LLAMA |= {"pretraining": {"steps": 20, "batch": 16, "learning_rate": 0.01}}
-TRAINING = {"epochs": 6.0, "batch": 16, "learning_rate": 0.01, "every": 0.5, "until": 4.0, "later": 2}
-# The untrained model, one each half epoch up to 4, and 2 later ones.
-CHECKPOINTS = 11
-
-
-def setting(data, network, **others):
-    """A setting of 8 shadow models in shards of 3, 4 of them targets, unless told otherwise."""
-    plain = {"label_noise": 0.0, "canaries": 0, "models": 8, "targets": 4, "shard": 3, "max_records": None}
-    return plain | {"data": data, "network": network, "training": TRAINING, "interrupt": "closest"} | others
-
-
-def settings():
-    return {
-        "mlp": setting(WINE, {"kind": "mlp", "width": 16, "depth": 3}, canaries=10),
-        "lora": setting(QUESTIONS, {"kind": "text", "small": LLAMA, "adapter": {"rank": 2}}, max_records=60),
-        "in_context": setting(WINE, {"kind": "in_context", "model": "tabicl-small", "context": 40}),
-    }
-
-
-def study(chosen, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    run = RunConfig(load("smoke"), PROJECT)
-    run.config["predict"] |= {"cases": list(chosen), "settings": chosen, "fpr": [0.1], "tpr": [0.75], "drop": 0.95}
-    run.config["predict"] |= {"memorized": 4.0, "replicates": 20}
-    return Predict(run)
+from memaudit.workflow.studies.predict_lookups import ANSWER, MEMORY
 
 
 @pytest.fixture
 def predict(tmp_path, monkeypatch):
     return study(settings(), tmp_path, monkeypatch)
-
-
-def wildcards(case):
-    return SimpleNamespace(case=case)
 
 
 def test_a_run_without_settings_does_not_have_the_study(tmp_path, monkeypatch):
@@ -146,7 +110,7 @@ def test_training_asks_for_the_memory_of_its_language_model(tmp_path, monkeypatc
 
 
 def test_judging_asks_for_the_memory_of_the_answers_that_it_reads_at_once(predict):
-    held = {case: predict._judge_size(one).held for case, one in predict.settings.items()}
+    held = {case: predict.job_sizes.judge(one).held for case, one in predict.settings.items()}
     largest = max(held, key=held.get)
     assert predict.judging_memory({"case": largest}) == MEMORY // 2 + round(ANSWER * held[largest] / 1e6)
     assert predict.judging_memory({}) == predict.judging_memory({"case": largest})
@@ -161,65 +125,11 @@ def test_targets_are_the_first_models_and_stand_in_the_first_shards(predict):
     assert predict.keys("drop", "memorized") == {"drop": 0.95, "memorized": 4.0}
 
 
-def test_trainings_are_sized_by_passes_over_records_and_checkpoints(predict):
-    sizes = predict.sizes()
-    records = 178 + 10
-    trained = sizes["predict_train_shadows"]["mlp/0"]
-    assert trained.written == trained.held == 3 * records * CHECKPOINTS
-    assert trained.work == 3 * records * (1.5 * 6 + CHECKPOINTS) * 2 * 16 * (13 + 2 * 16)
-    assert list(sizes["predict_train_shadows"])[:3] == ["mlp/0", "mlp/1", "mlp/2"]
-    of_batch = predict.run.passes("tabicl-small").operations(40, 16, 13)
-    in_context = sizes["predict_train_shadows"]["in_context/0"].work
-    assert in_context == pytest.approx(3 * 178 * (1.5 * 6 + CHECKPOINTS) * of_batch / 16)
-
-
-def test_work_with_a_language_model_grows_with_its_weights_and_the_tokens_of_the_prompts(tmp_path, monkeypatch):
-    """The plan alone reads numbers of questions and of tokens, and no job has them among its params."""
-    data = {"kind": "choices", "path": "mmlu.parquet", "rows": 500, "tokens": 300}
-    network = {"kind": "text", "model": "mistral-7b", "small": None, "adapter": {"rank": 8}}
-    chosen = {
-        "mistral": setting(data, network),
-        "longer": setting(data | {"tokens": 600}, network),
-        "small": setting(data, network | {"model": "text-small"}),
-    }
-    predict = study(chosen, tmp_path, monkeypatch)
-    trained = {name: size.work for name, size in predict.sizes()["predict_train_shadows"].items()}
-    assert trained["mistral/0"] == pytest.approx(3 * 500 * (1.5 * 6 + CHECKPOINTS) * 2 * 7.24e9 * 300)
-    assert trained["longer/0"] == 2 * trained["mistral/0"]
-    assert trained["small/0"] / trained["mistral/0"] == pytest.approx(128 * (12 * 128 * 4 + 1024) / 7.24e9)
-    assert predict.setting("data")(wildcards("mistral"))["data"] == {"kind": "choices", "path": "mmlu.parquet"}
-
-
-def test_only_small_language_models_are_pretrained_here(predict):
-    prepared = predict.sizes()["predict_prepare_setting"]
-    assert (prepared["mlp"].work, prepared["mlp"].written) == (0, 188 * 8)
-    # Three passes a step; four tokens a record: three features and the label.
-    assert prepared["lora"].work == 3 * 20 * 16 * (2 * 2 * 16 * (4 * 16 + 3 * 32) * 4)
-
-
-def test_scores_are_sized_by_projections_and_replicates(predict):
-    sizes = predict.sizes()
-    scored = sizes["predict_score_records"]["lora"]
-    assert (scored.work, scored.written, scored.held) == (60 * 4 * CHECKPOINTS * 50, 60 * 4 * CHECKPOINTS, 60 * 50)
-    predict.config["scoring"]["directions"] = 10**9
-    assert predict.sizes()["predict_score_records"]["lora"].held == PROJECTIONS
-    learned = sizes["predict_learn_predictor"][""]
-    assert learned.work == (60 + predict._records(settings()["mlp"]) + predict._records(settings()["in_context"])) * 80
-    judged = sizes["predict_judge_predictors"]["lora"]
-    assert (judged.work, judged.held) == (60 * CHECKPOINTS * 20 * 4, 60 * CHECKPOINTS * 8)
-
-
 def test_tables_and_models_are_fetched_once(predict):
     sizes = predict.sizes()
     assert list(sizes["data_fetch_table"]) == ["wine"]
     assert sizes["data_split_records"] == {}
     assert list(sizes["models_fetch_checkpoint"]) == ["tabicl-small"]
-
-
-def test_records_that_nobody_has_counted_are_those_of_the_source_or_the_limit(predict):
-    assert predict._records(setting({"kind": "cifar10"}, {})) == 60000
-    assert predict._records(setting({"kind": "choices", "rows": 900}, {}, max_records=500, canaries=5)) == 505
-    assert predict._records(setting({"kind": "docstrings"}, {}, max_records=180)) == 180
 
 
 def test_a_model_that_two_settings_tune_is_listed_once_for_each(tmp_path, monkeypatch):

@@ -5,15 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError
-from memaudit.models import language_model_costs
-from memaudit.workflow.job_costs import Size, asked_mb, size
+from memaudit.workflow.job_costs import asked_mb, size
 from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.studies.predict_sizes import PredictSizes
 from memaudit.workflow.study import Sizes, Study
 
-# Projections that PSMI holds at once (memaudit/attacks/psmi.py).
-PROJECTIONS = 2**25
-# Records of data that are no table.
-KNOWN_RECORDS = {"cifar10": 60000, "digits": 1797}
 OF_PLAN = ("rows", "tokens")  # of questions; no result depends on them
 MEMORY = 4000  # MB of a job beside its language model
 ANSWER = 80  # bytes of a judging job for each answer: losses and gaps, and what is computed from them
@@ -38,6 +34,7 @@ class Predict(Study):
         self.models = list(dict.fromkeys(network["model"] for network in networks if network.get("model")))
         # Most configs have no section `own` (None).
         self.own = run.config["own"]
+        self.job_sizes = PredictSizes(self)
 
     @property
     def results(self) -> dict[str, list[str]]:
@@ -79,13 +76,13 @@ class Predict(Study):
 
     def training_memory(self, wildcards) -> int:
         """MB that a job asks for which trains shadow models."""
-        return asked_mb(self._train_size(self.settings[wildcards.case]), MEMORY)
+        return asked_mb(self.job_sizes.train(self.settings[wildcards.case]), MEMORY)
 
     def judging_memory(self, wildcards) -> int:
         """MB that a job asks for which judges predictors of a setting, or of all, whose answers it reads one by one."""
         case = wildcards.get("case")
         judged = [self.settings[case]] if case else self.settings.values()
-        return MEMORY // 2 + round(ANSWER * max(self._judge_size(one).held for one in judged) / 10**6)
+        return MEMORY // 2 + round(ANSWER * max(self.job_sizes.judge(one).held for one in judged) / 10**6)
 
     def drop(self, wildcards) -> float:
         """Fall of the median training loss at which the models of a setting are interrupted."""
@@ -209,17 +206,17 @@ class Predict(Study):
         return {
             **self.data_sizes(tables),
             **self.fetch_sizes(self.models),
-            "predict_prepare_setting": {name: self._prepare_size(of) for name, of in self.settings.items()},
+            "predict_prepare_setting": {name: self.job_sizes.prepare(of) for name, of in self.settings.items()},
             "predict_train_shadows": {
-                f"{name}/{shard}": self._train_size(setting)
+                f"{name}/{shard}": self.job_sizes.train(setting, shard)
                 for name, setting in self.settings.items()
                 for shard in shards(setting["models"], setting["shard"])
             },
-            "predict_score_records": {name: self._score_size(of) for name, of in self.settings.items()},
-            "predict_judge_predictors": {name: self._judge_size(of) for name, of in self.settings.items()},
+            "predict_score_records": {name: self.job_sizes.score(of) for name, of in self.settings.items()},
+            "predict_judge_predictors": {name: self.job_sizes.judge(of) for name, of in self.settings.items()},
             "predict_average_settings": {"": size(0)},
-            "predict_learn_predictor": {"": self._learn_size()},
-            "predict_simulate_theorem": {"": self._theorem_size()},
+            "predict_learn_predictor": {"": self.job_sizes.learn()},
+            "predict_simulate_theorem": {"": self.job_sizes.theorem()},
         }
 
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
@@ -249,82 +246,6 @@ class Predict(Study):
             *(training[key] for key in ("epochs", "batch", "learning_rate")),
             *(setting[key] for key in ("label_noise", "canaries", "interrupt")),
         ]
-
-    def _records(self, setting: Setting) -> int:
-        """Records of a setting, canaries among them."""
-        data, limit = setting["data"], setting["max_records"]
-        known = data.get("rows") or (KNOWN_RECORDS | {"docstrings": limit}).get(data["kind"])
-        rows = known or self.run.table_size(data["dataset"])["rows"]
-        return min(filter(None, (rows, limit))) + setting["canaries"]
-
-    def _operations(self, setting: Setting) -> float:
-        """Floating-point operations of one record's forward pass, roughly: two for each use of a weight."""
-        network, data = setting["network"], setting["data"]
-        columns = self.run.table_size(data["dataset"])["columns"] if data["kind"] == "table" else 0
-        if network["kind"] == "mlp":
-            return 2 * network["width"] * (columns + (network["depth"] - 1) * network["width"])
-        if network["kind"] == "wrn":
-            _, height, width = network["shape"]
-            widest = network["base"] * network["widen"]
-            return 2 * network["depth"] * 9 * widest**2 * height * width
-        if network["kind"] == "in_context":
-            together, model = setting["training"]["batch"], self.run.passes(network["model"])
-            return model.operations(network["context"], together, columns) / together
-        if data["kind"] == "choices":
-            tokens = data["tokens"]
-        else:
-            tokens = 1 + (data["questions"]["features"] if data["kind"] == "table" else data["words"])
-        return language_model_costs.operations(self._weights(network), tokens)
-
-    def _weights(self, network: Mapping[str, Any]) -> float:
-        """Weights of a language model; of a small one without its embeddings."""
-        if small := network["small"]:
-            return small["layers"] * small["width"] * (4 * small["width"] + 3 * small["inner"])
-        return self.run.weights("models", network["model"])
-
-    def _prepare_size(self, setting: Setting) -> Size:
-        small, work = setting["network"].get("small"), 0
-        if small:
-            work = 3 * small["pretraining"]["steps"] * small["pretraining"]["batch"] * self._operations(setting)
-        return size(work, self._records(setting) * setting["models"])
-
-    def _train_size(self, setting: Setting) -> Size:
-        """A training step on a record costs three forward passes; each model trains on half of the records."""
-        pairs = min(setting["shard"], setting["models"]) * self._records(setting)
-        passes = pairs * (1.5 * setting["training"]["epochs"] + _checkpoints(setting))
-        answers = pairs * _checkpoints(setting)
-        network, memory = setting["network"], 0.0
-        if network["kind"] == "text":
-            memory = language_model_costs.memory_bytes(self._weights(network), not network["adapter"])
-        return Size(passes * self._operations(setting), answers, answers, memory)
-
-    def _score_size(self, setting: Setting) -> Size:
-        """Projections: directions times records, of every target and checkpoint; one block of those of one is held."""
-        records, directions = self._records(setting), self.config["scoring"]["directions"]
-        scored = records * setting["targets"] * _checkpoints(setting)
-        return size(scored * directions, scored, min(records * directions, PROJECTIONS))
-
-    def _judge_size(self, setting: Setting) -> Size:
-        entries = self._records(setting) * _checkpoints(setting)
-        return size(entries * self.config["replicates"] * setting["targets"], entries, entries * setting["models"])
-
-    def _learn_size(self) -> Size:
-        """Bootstrap of every predictor of all settings, which are in memory one by one."""
-        sizes = [self._judge_size(setting) for setting in self.settings.values()]
-        own = [self._records(setting) * setting["targets"] for setting in self.settings.values()]
-        return size(sum(own) * self.config["replicates"], sum(own), max(one.held for one in sizes))
-
-    def _theorem_size(self) -> Size:
-        theorem = self.config["theorem"]
-        projections = theorem["records"] * theorem["directions"]
-        simulations = theorem["repeats"] * len(theorem["rates"]) * len(theorem["separations"])
-        return size(projections * simulations, held=min(projections, PROJECTIONS))
-
-
-def _checkpoints(setting: Setting) -> int:
-    """Checkpoints of a training, the untrained model among them."""
-    training = setting["training"]
-    return round(training["until"] / training["every"]) + 1 + training["later"]
 
 
 def _source(data: Mapping[str, Any]) -> str:
