@@ -10,9 +10,9 @@ from memaudit.models import flops, language_model_costs
 VIEWS = 8  # of the ensemble of a deployed TabICL or TabPFN that states none (tabicl 2.2.0, tabpfn 9.2.0)
 TOKENS = 7  # of a cell that is a sentence, name and value: 7.3 of credit-g's in an OLMo tokenizer
 # CPU seconds in which the packages prepare a context, beside the forward passes: of each context and of each of its
-# columns, of each view and of its rows. Measured with 2 and 8 views, 32 to 1,000 rows, 8 to 20 columns, half of them
-# categorical or none.
-PREPARATION = {"tabicl": (0.07, 0.012, 0.0, 3e-5), "tabpfn": (0.04, 0.0, 0.03, 1.2e-4)}
+# columns, of each view and of its context rows and queries. Measured by one thread on the machine of
+# results/bench/unit_costs.json, with 2 and 8 views, 8 to 1,000 context rows, 8 to 5,000 queries and 8 to 20 columns.
+PREPARATION = {"tabicl": (0.015, 0.0028, 0.0, 3e-6, 3e-6), "tabpfn": (0.003, 0.0, 0.002, 1.5e-4, 3.5e-5)}
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,9 @@ class Passes:
         """CPU seconds beside the operations: in which a package prepares the context and its queries."""
         if not self._deployed or self._family not in PREPARATION:
             return 0.0
-        of_context, of_column, of_view, of_row = PREPARATION[self._family]
-        return of_context + of_column * columns + self._views * (of_view + of_row * (context + queries))
+        of_context, of_column, of_view, of_row, of_query = PREPARATION[self._family]
+        of_views = self._views * (of_view + of_row * context + of_query * queries)
+        return of_context + of_column * columns + of_views
 
     def memory_bytes(self, context: int, queries: int, columns: int) -> int:
         """Bytes of one forward pass beside the weights; of any other family what a published TabICL takes."""
