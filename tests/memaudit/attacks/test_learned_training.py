@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from memaudit.attacks import learned_training
 from memaudit.attacks.learned_classifier import (
+    Classifier,
     odds_of_rows,
     score_rows,
 )
@@ -152,3 +153,25 @@ def test_the_learning_rate_rises_then_decays_as_a_cosine():
 def test_a_training_that_diverges_is_an_error():
     with pytest.raises(AuditError, match="the loss of epoch 0 is not a number"):
         quickly(settings=replace(QUICK, learning_rate=1e30), architecture=replace(TINY, kind="mean_mlp"))
+
+
+def test_a_batch_that_is_read_in_parts_has_the_gradients_and_the_loss_of_the_whole(monkeypatch):
+    one = combination("a", 1)
+    features, found = unpack(one.rows), []
+    for texts in (len(one.rows), 7):
+        monkeypatch.setattr(learned_training, "AT_ONCE", texts)
+        torch.manual_seed(1)
+        classifier = Classifier(replace(TINY, dropout=0.0), *features.values.shape[1:])
+        loss = learned_training._add_gradients(classifier, features, one.member, 0.1)
+        found.append([torch.tensor(loss), *(weight.grad for weight in classifier.parameters())])
+    assert len(one.rows) % 7
+    for whole, parts in zip(*found, strict=True):
+        torch.testing.assert_close(parts, whole, rtol=1e-4, atol=1e-6)
+
+
+def test_no_more_texts_than_a_gpu_holds_are_read_at_once(monkeypatch):
+    sizes, read = [], learned_training.logits
+    monkeypatch.setattr(learned_training, "AT_ONCE", 16)
+    monkeypatch.setattr(learned_training, "logits", lambda own, part: sizes.append(len(part.values)) or read(own, part))
+    train([combination("a", 1)], [combination("b", 2)], roc.auc, 0, TINY, replace(QUICK, epochs=1, batch=40))
+    assert max(sizes) == 16

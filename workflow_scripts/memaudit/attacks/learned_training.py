@@ -24,6 +24,7 @@ from memaudit.common.progress_bar import steps
 Moments = tuple[Array32, Array32]  # mean and deviation of every channel
 
 GRADIENT_NORM = 1.0
+AT_ONCE = 2048  # texts whose activations are held for the gradient: of 16,384 they take 100 GB
 CONSTANT = 1e-6  # a channel that varies less than this share of its mean keeps its own scale
 
 
@@ -127,14 +128,11 @@ def _fit(classifier, training, validation, auc, settings, seed) -> list[dict[str
         classifier.train()
         losses = []
         for features, member in _batches(training, settings.batch, rng):
-            labels = torch.from_numpy(member).to(classifier.mean) * (1 - settings.smoothing) + settings.smoothing / 2
-            loss = binary_cross_entropy_with_logits(logits(classifier, features), labels)
             optimizer.zero_grad()
-            loss.backward()
+            losses.append(_add_gradients(classifier, features, member, settings.smoothing))
             nn.utils.clip_grad_norm_(classifier.parameters(), GRADIENT_NORM)
             optimizer.step()
             schedule.step()
-            losses.append(loss.item())
         if not np.isfinite(losses).all():
             raise AuditError(f"learned attack: the loss of epoch {epoch} is not a number; lower the learning rate")
         reached = float(np.mean([auc(score_rows(classifier, one.rows), one.member) for one in validation]))
@@ -145,6 +143,19 @@ def _fit(classifier, training, validation, auc, settings, seed) -> list[dict[str
             break
     classifier.load_state_dict(weights)
     return history
+
+
+def _add_gradients(classifier: Classifier, features: TokenFeatures, member: Mask, smoothing: float) -> float:
+    """Mean loss of a batch, whose gradients are summed up over AT_ONCE texts at a time."""
+    total = 0.0
+    for start in range(0, len(member), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        own, texts = TokenFeatures(features.values[part], features.mask[part]), torch.from_numpy(member[part])
+        labels = texts.to(classifier.mean) * (1 - smoothing) + smoothing / 2
+        loss = binary_cross_entropy_with_logits(logits(classifier, own), labels) * (len(labels) / len(member))
+        loss.backward()
+        total += loss.item()
+    return total
 
 
 def _rate(epoch: float, settings: Settings) -> float:
