@@ -14,13 +14,14 @@ combinations of `training` alike. arm: preset `paper` or `repository`; architect
 they name; choice: values of which the best at left-out models and corpora of `training` is taken; seeds: classifiers
 whose log-odds are averaged; shuffles: classifiers of shuffled labels, the null, which score `held_out` alone. Third
 output: log-odds of membership of the test portion, and of all texts of other combinations: the mean, those of each
-seed, and logits of each null; and the share of each text's features outside the range of the training.
+seed, and logits of each null; and the share of each text's features outside the range of the training. A killed job
+goes on after the last classifier that it has trained.
 """
 
 import pandas as pd
 
 from memaudit.attacks.feature_range import FeatureRange
-from memaudit.attacks.learned_classifier import odds_of_rows_by_seed, save, score_rows
+from memaudit.attacks.learned_classifier import from_bytes, odds_of_rows_by_seed, save, score_rows, to_bytes
 from memaudit.attacks.learned_selection import Candidates, choose, train_seeds, train_shuffled
 from memaudit.attacks.learned_training import Combination, settings_of
 from memaudit.common.io import write_table
@@ -29,23 +30,28 @@ from memaudit.models.model_folder import set_up
 from memaudit.statistics.roc import auc
 from memaudit.studies.ltmia.target_combinations import open_combinations, portions
 from memaudit.workflow.job import run
+from memaudit.workflow.scratch import resumable
 
 
-def main(job):
+def main(job, scratch):
     params = job.params
     device = set_up(job.threads)
+
+    def keep(name, fit):
+        return from_bytes(scratch.part(name, lambda: to_bytes(fit())), device)
+
     names = [tuple(name) for name in params.training]
     opened = open_combinations(several(job.input.rows), several(job.input.scores), names)
     parts = {name: divided(params, name, *opened[name]) for name in names}
     fitting = settings_of(params.arm, params.architecture, params.fitting)
     candidates = dict(params.choice)
     most = candidates.pop("folds")
-    fitting, compared = choose(parts, Candidates(**candidates), fitting, most, auc, params.seed, device)
-    classifier = train_seeds(parts, fitting, params.seeds, auc, params.seed, device)
+    fitting, compared = choose(parts, Candidates(**candidates), fitting, most, auc, params.seed, device, keep)
+    classifier = train_seeds(parts, fitting, params.seeds, auc, params.seed, device, keep)
     read = FeatureRange.of([training.rows for training, _ in parts.values()])
     classifier.facts |= {"compared": compared, "range": read.facts()}
-    save(classifier, job.output.weights, job.output.card)
-    nulls = train_shuffled(parts, fitting, params.shuffles, auc, params.seed, device)
+    save(classifier, job.output[0], job.output[1])
+    nulls = train_shuffled(parts, fitting, params.shuffles, auc, params.seed, device, keep)
     for path, scores in zip(several(job.input.other_rows), several(job.input.other_scores), strict=True):
         opened |= open_combinations([path], [scores])
     for name in names:
@@ -58,7 +64,7 @@ def main(job):
         )
         for name, (table, rows) in opened.items()
     ]
-    write_table(pd.concat(tables, ignore_index=True), job.output.scores)
+    write_table(pd.concat(tables, ignore_index=True), job.output[2])
     for one in [*compared, classifier.facts["history"]]:
         print(one, flush=True)
     return {"seed": params.seed, "device": device, "dtype": "float32"}
@@ -80,4 +86,4 @@ def scored(classifier, nulls, rows):
 
 
 if __name__ == "__main__":
-    run(main, globals())
+    run(resumable(main), globals())

@@ -1,12 +1,24 @@
 """Settings chosen by transfer to left-out models and corpora, seeds averaged, and classifiers of shuffled labels."""
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from planted_token_features import QUICK, TINY, combination
 
-from memaudit.attacks.learned_classifier import load, log_odds, members_of, odds_by_seed, save, score_rows
+from memaudit.attacks import learned_selection
+from memaudit.attacks.learned_classifier import (
+    from_bytes,
+    load,
+    log_odds,
+    members_of,
+    odds_by_seed,
+    save,
+    score_rows,
+    to_bytes,
+)
 from memaudit.attacks.learned_selection import (
     Candidates,
     choose,
@@ -178,3 +190,45 @@ def test_labels_that_are_not_shuffled_are_detected_by_the_null(monkeypatch):
     other = combination("other", 78, texts=400, signal=1.5)
     nulls = train_shuffled(parts, LINEAR, 3, roc.auc, 0, "cpu")
     assert min(roc.auc(score_rows(null, other.rows), other.member) for null in nulls) > 0.9
+
+
+def test_every_training_is_kept_by_its_own_name_and_what_is_kept_is_not_trained_again(monkeypatch):
+    parts, kept = grid(texts=20), {}
+
+    def keep(name, fit):
+        if name not in kept:
+            kept[name] = to_bytes(fit())
+        return from_bytes(kept[name])
+
+    def all_of(keep):
+        fitting, compared = choose(
+            parts, Candidates(epochs=[1, 2], clamp=[2.0, 6.0]), LINEAR, 2, roc.auc, 0, "cpu", keep
+        )
+        own = train_seeds(parts, fitting, 2, roc.auc, 0, "cpu", keep)
+        return compared, [*own.members, *train_shuffled(parts, fitting, 2, roc.auc, 0, "cpu", keep)]
+
+    made = all_of(learned_selection.anew)
+    first = all_of(keep)
+    assert len(kept) == 2 * 2 + 2 + 2
+    monkeypatch.setattr(learned_selection, "train", None)
+    monkeypatch.setattr(learned_selection, "moments_of", None)
+    for found in (first, all_of(keep)):
+        assert found[0] == made[0]
+        for one, other in zip(found[1], made[1], strict=True):
+            assert one.facts == other.facts
+            assert all(torch.equal(value, other.state_dict()[name]) for name, value in one.state_dict().items())
+
+
+def test_the_copied_texts_of_a_null_are_gone_before_the_next_is_made(monkeypatch):
+    """A null of the paper's counts has 6 GB."""
+    made, make = [], learned_selection.shuffled
+
+    def counted(*given):
+        assert not any(one() for one in made)
+        found = make(*given)
+        made.extend(weakref.ref(part.rows) for both in found.values() for part in both)
+        return found
+
+    monkeypatch.setattr(learned_selection, "shuffled", counted)
+    train_shuffled(grid(texts=20), LINEAR, 3, roc.auc, 0, "cpu")
+    assert made

@@ -3,6 +3,7 @@
 `learned_training.train` trains it; it is applied to models that were not part of the training.
 """
 
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -166,6 +168,24 @@ def load(weights: str | Path, card: str | Path, device: str = "cpu") -> Classifi
         classifier.facts = described["facts"]
     except UNREADABLE as error:
         raise AuditError(f"{card}: no classifier of this attack ({reason(error)}); {DAMAGED}") from error
+    return classifier.eval()
+
+
+def to_bytes(classifier: Classifier) -> NDArray[np.uint8]:
+    """A classifier as the bytes of a file, for a part of a long job."""
+    shape = {"positions": classifier.positions, "channels": classifier.channels, "facts": classifier.facts}
+    buffer = io.BytesIO()
+    torch.save(shape | {"architecture": asdict(classifier.architecture), "state": classifier.state_dict()}, buffer)
+    return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+
+
+def from_bytes(kept: NDArray[np.uint8], device: str = "cpu") -> Classifier:
+    """The classifier of `to_bytes`, bit for bit."""
+    made = torch.load(io.BytesIO(kept.tobytes()), map_location=device, weights_only=True)
+    with torch.random.fork_rng():  # initial weights are drawn, and replaced at once
+        classifier = Classifier(Architecture(**made["architecture"]), made["positions"], made["channels"]).to(device)
+    classifier.load_state_dict(made["state"])
+    classifier.facts = made["facts"]
     return classifier.eval()
 
 

@@ -5,8 +5,9 @@ combinations get worse. Here each fold leaves out one (model, corpus) of the tra
 of that model or of that corpus, as held-out combinations share neither with the training.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from memaudit.attacks.learned_classifier import Auc, Classifier, Ensemble
 from memaudit.attacks.learned_networks import Architecture
-from memaudit.attacks.learned_training import Combination, Settings, moments_of, train
+from memaudit.attacks.learned_training import Combination, Moments, Settings, moments_of, train
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 
@@ -22,6 +23,13 @@ NULL_SHARE = 0.25  # of the texts, for each classifier of shuffled labels
 Name = tuple[str, str, str]
 Parts = Mapping[Name, tuple[Combination, Combination]]  # training and validation texts of each combination
 Fitting = tuple[Architecture, Settings]
+# Takes the name of a training and a function that does it, and returns its classifier, which it may have kept.
+Keep = Callable[[str, Callable[[], Classifier]], Classifier]
+
+
+def anew(name: str, fit: Callable[[], Classifier]) -> Classifier:
+    """The classifier of a training that is done whenever it is needed, and kept nowhere."""
+    return fit()
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,14 @@ def _diagonal(model: int, corpus: int, corpora: int) -> tuple[int, int]:
 
 
 def choose(
-    parts: Parts, candidates: Candidates, fitting: Fitting, most: int, auc: Auc, seed: int, device: str = "cpu"
+    parts: Parts,
+    candidates: Candidates,
+    fitting: Fitting,
+    most: int,
+    auc: Auc,
+    seed: int,
+    device: str = "cpu",
+    keep: Keep = anew,
 ) -> tuple[Fitting, list[dict[str, Any]]]:
     """The fitting with the highest mean AUC over left-out folds of the training grid, and all that were compared.
 
@@ -85,12 +100,12 @@ def choose(
         return fittings[0], []
     chosen = folds(list(parts), most)
     reached: dict[int, list[float]] = {number: [] for number in range(len(fittings))}
-    for left_out, kept in chosen:
+    for fold, (left_out, kept) in enumerate(chosen):
         training = [parts[name][0] for name in kept]
-        tested, moments = [part for name in left_out for part in parts[name]], moments_of(training)
+        tested, moments = [part for name in left_out for part in parts[name]], _once(training)
         for architecture, settings, numbers in _trainings(fittings):
-            classifier = train(training, tested, auc, seed, architecture, settings, device, moments)
-            history = classifier.facts["history"]
+            of_fold = partial(_train, moments, training, tested, auc, seed, (architecture, settings), device)
+            history = keep(f"fold-{fold}-{numbers[0]}", of_fold).facts["history"]
             for number in numbers:
                 reached[number].append(history[fittings[number][1].epochs - 1]["validation_auc"])
     compared = [
@@ -117,14 +132,33 @@ def _trainings(fittings: Sequence[Fitting]) -> list[tuple[Architecture, Settings
     return [(*fittings[first], numbers) for first, numbers in zip(longest, shared.values(), strict=True)]
 
 
-def train_seeds(parts: Parts, fitting: Fitting, number: int, auc: Auc, seed: int, device: str = "cpu") -> Ensemble:
+def _once(training: Sequence[Combination]) -> Callable[[], Moments]:
+    """Moments of the training, which reads all its texts, when they are first needed."""
+    return cache(lambda: moments_of(training))
+
+
+def _train(
+    moments: Callable[[], Moments],
+    training: Sequence[Combination],
+    validation: Sequence[Combination],
+    auc: Auc,
+    seed: int,
+    fitting: Fitting,
+    device: str,
+) -> Classifier:
+    return train(training, validation, auc, seed, *fitting, device, moments())
+
+
+def train_seeds(
+    parts: Parts, fitting: Fitting, number: int, auc: Auc, seed: int, device: str = "cpu", keep: Keep = anew
+) -> Ensemble:
     """Several classifiers that differ in their seeds alone; the score is the mean of their log-odds."""
     training, validation = (list(part) for part in zip(*parts.values(), strict=True))
-    moments = moments_of(training)
-    members = [
-        train(training, validation, auc, seeds.integer(seed, "ltmia", "classifier", place), *fitting, device, moments)
-        for place in range(number)
-    ]
+    moments, members = _once(training), []
+    for place in range(number):
+        own = seeds.integer(seed, "ltmia", "classifier", place)
+        of_seed = partial(_train, moments, training, validation, auc, own, fitting, device)
+        members.append(keep(f"seed-{place}", of_seed))
     return Ensemble(members)
 
 
@@ -150,7 +184,9 @@ def _shuffled(part: Combination, share: float, rng: np.random.Generator) -> Comb
     return Combination(part.name, part.rows[kept], label[kept])
 
 
-def train_shuffled(parts: Parts, fitting: Fitting, number: int, auc: Auc, seed: int, device: str) -> list[Classifier]:
+def train_shuffled(
+    parts: Parts, fitting: Fitting, number: int, auc: Auc, seed: int, device: str, keep: Keep = anew
+) -> list[Classifier]:
     """Classifiers of shuffled labels, each of its own: the null of the attack.
 
     A null separates texts by chance, members from others too, by one sign in all held-out combinations; so the mean of
@@ -159,6 +195,11 @@ def train_shuffled(parts: Parts, fitting: Fitting, number: int, auc: Auc, seed: 
     found = []
     for place in range(number):
         own = seeds.integer(seed, "ltmia", "classifier", "shuffled", place)
-        training, validation = (list(part) for part in zip(*shuffled(parts, own, NULL_SHARE).values(), strict=True))
-        found.append(train(training, validation, auc, own, *fitting, device))
+        found.append(keep(f"shuffled-{place}", partial(_train_shuffled, parts, fitting, auc, own, device)))
     return found
+
+
+def _train_shuffled(parts: Parts, fitting: Fitting, auc: Auc, seed: int, device: str) -> Classifier:
+    """One of them; its copies of the texts are gone before the next one's are made."""
+    training, validation = (list(part) for part in zip(*shuffled(parts, seed, NULL_SHARE).values(), strict=True))
+    return train(training, validation, auc, seed, *fitting, device)
