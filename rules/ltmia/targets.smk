@@ -110,7 +110,7 @@ rule ltmia_prepare_model:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(LTMIA.base_memory),
+        mem_mb=grows(LTMIA.beside, LTMIA.base_memory),
         runtime="12h",
         gpu=1,
     params:
@@ -144,7 +144,7 @@ rule ltmia_finetune_targets:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(LTMIA.target_memory),
+        mem_mb=grows(LTMIA.beside, LTMIA.target_memory),
         runtime="24h",
         gpu=1,
     params:

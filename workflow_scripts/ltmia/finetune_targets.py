@@ -26,7 +26,7 @@ from memaudit.attacks.token_features import channels, writing_rows
 from memaudit.common import seeds
 from memaudit.common.io import read_table, write_json, write_table
 from memaudit.data.text_corpora import PRETRAINING, SELECTION, membership, trained_on
-from memaudit.models.language_models import check_length, encode, folder_of, open_model, open_tokenizer
+from memaudit.models.language_models import check_length, encode, folder_of, in_main_memory, open_model, open_tokenizer
 from memaudit.models.language_training import Run, Settings
 from memaudit.models.model_folder import set_up
 from memaudit.studies.ltmia.further_queries import (
@@ -87,10 +87,10 @@ def score_target(job, scratch, device, path, attacked, training, selection, publ
         seed = seeds.integer(params.seed, *path, "fine-tuning")
         trained = encode(tokenizer, training, params.length)
         trained = [np.concatenate(both) for both in zip(trained, known[0], strict=True)]
-        fitted = Run(open_model(folder, device), trained, chosen, settings, seed, scratch.folder / f"{name}.state")
-        pair = ModelPair(fitted.train(), reference)
-        facts = {"history": fitted.done["history"], "best": fitted.done["best"], "guarantee": fitted.guarantee}
-        facts |= {"trained": sum(one.numel() for one in fitted.weights.values())}
+        with in_main_memory(reference):
+            state = scratch.folder / f"{name}.state"
+            target, facts = fine_tuned(open_model(folder, device), trained, chosen, settings, seed, state)
+        pair = ModelPair(target, reference)
         member, was_seen = attacked["member"], attacked["text"].isin(training)
         facts |= {"seen": {"members": int(was_seen[member].sum()), "nonmembers": int(was_seen[~member].sum())}}
     texts = scored_texts(tokenizer, ids, mask)
@@ -111,6 +111,14 @@ def score_target(job, scratch, device, path, attacked, training, selection, publ
     return table, records, facts | {"parameters": reference.num_parameters()}
 
 
+def fine_tuned(model, trained, chosen, settings, seed, state):
+    """The tuned model and facts of its training; the optimiser, twice as large as the model, is gone with its run."""
+    fitted = Run(model, trained, chosen, settings, seed, state)
+    target, done = fitted.train(), fitted.done
+    facts = {"history": done["history"], "best": done["best"], "guarantee": fitted.guarantee}
+    return target, facts | {"trained": sum(one.numel() for one in fitted.weights.values())}
+
+
 def further(job, scratch, path, pair, texts, given, prompts, settings):
     """Scores of further baselines.
 
@@ -124,7 +132,7 @@ def further(job, scratch, path, pair, texts, given, prompts, settings):
         whole = prompts[1][:, options["prefix"] - 1]
         starts = prompts[0][whole, : options["prefix"]]
         plain, state = replace(settings, privacy=None), scratch.folder / f"{name}-self.state"
-        other = self_reference(pair.target, folder, starts, job.params.length, plain, tuned, state)
+        other = self_reference(pair, folder, starts, job.params.length, plain, tuned, state)
     known = Knowledge.of(options, *given, pair.target.get_output_embeddings().weight.shape[0], other)
 
     def scored(part):

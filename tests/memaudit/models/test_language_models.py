@@ -14,6 +14,7 @@ from memaudit.models.language_models import (
     check_length,
     encode,
     folder_of,
+    in_main_memory,
     logits,
     losses,
     mean_loss,
@@ -138,3 +139,18 @@ def test_a_folder_that_is_no_model_is_refused_in_one_line(tokenizer, tmp_path, d
     with pytest.raises(AuditError, match=said) as error:
         opened(tmp_path)
     assert "\n" not in str(error.value)
+
+
+def test_a_model_is_off_its_gpu_while_another_is_trained_and_comes_back_after_an_error_too():
+    class Moved:
+        device, places = "cuda", ()
+
+        def to(self, place):
+            self.places += (place,)
+
+    models = [Moved(), Moved()]
+    off = in_main_memory(*models)
+    off.__enter__()
+    assert [one.places for one in models] == [("cpu",)] * 2
+    off.__exit__(AuditError, AuditError("the other is not trained"), None)
+    assert [one.places for one in models] == [("cpu", "cuda")] * 2

@@ -14,7 +14,7 @@ from memaudit.models.language_models import (
     encode,
     mean_loss,
 )
-from memaudit.models.language_training import Lora, Run, Settings, rate
+from memaudit.models.language_training import Lora, Run, Settings, pause_after, rate
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -66,6 +66,25 @@ def test_killed_and_resumed_training_ends_with_the_same_bits(encoded, tmp_path, 
     assert same(resumed.train(), wanted)
     assert resumed.done == whole.done
     assert not same(run(tmp_path / "seed", encoded, settings, seed=6, **dropout).train(), wanted)
+
+
+def test_a_trained_model_keeps_no_gradients_which_take_as_much_memory_as_its_weights(encoded, tmp_path):
+    assert all(weight.grad is None for weight in run(tmp_path, encoded).train().parameters())
+
+
+def test_the_best_weights_and_those_of_a_state_take_no_memory_of_the_gpu(encoded, tmp_path, monkeypatch):
+    """A copy goes to main memory whatever the device; a state is written from the weights themselves."""
+    kept, training = {}, run(tmp_path, encoded)
+    copied = torch.Tensor.to
+    monkeypatch.setattr(torch.Tensor, "to", lambda own, *to, **how: kept.update({to: how}) or copied(own, *to, **how))
+    training._end_epoch()
+    assert kept["cpu",] == {"copy": True}
+    assert all(training._detached()[name].data_ptr() == weight.data_ptr() for name, weight in training.weights.items())
+    assert all(training.best[name].data_ptr() != weight.data_ptr() for name, weight in training.weights.items())
+
+
+def test_a_large_state_is_saved_less_often_so_that_at_most_a_twentieth_of_the_time_is_saving():
+    assert [pause_after(seconds) for seconds in (0.1, 3.0, 100.0)] == [60.0, 60.0, 2000.0]
 
 
 def test_a_state_of_other_settings_or_texts_is_refused(encoded, tmp_path):

@@ -134,6 +134,11 @@ def test_a_retry_requests_more_and_the_last_shard_may_be_smaller():
     assert [list(shards(models, 4)) for models in (8, 9, 0)] == [[0, 1], [0, 1, 2], []]
 
 
+def test_a_retry_does_not_multiply_the_memory_of_a_model_which_no_machine_would_have():
+    request = grows(8000, lambda wildcards: wildcards.model)
+    assert [request(SimpleNamespace(model=165000), attempt) for attempt in (1, 2, 3)] == [173000, 181000, 189000]
+
+
 def test_two_threads_read_large_tables_alone(tmp_path):
     """A job of two threads waits for two free cores: small tables would hold up a run."""
     (small, large) = (tmp_path / name for name in ("small.csv", "large.csv"))

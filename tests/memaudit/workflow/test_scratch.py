@@ -71,6 +71,20 @@ def test_parts_survive_sigkill_and_are_not_made_again(tmp_path):
     assert killed["seen"] < finisher["started"] < finisher["ended"]
 
 
+def test_a_finished_job_leaves_no_state_of_its_training_behind(tmp_path):
+    """A state of a large model has 110 GB: those of all jobs together fill the disk before the run ends."""
+    folders = []
+
+    def trained(task, scratch):
+        (scratch.folder / "target.state").write_bytes(b"weights")
+        folders.append(scratch.folder)
+        return work(task, scratch)
+
+    resumable(trained)(job(tmp_path, models=4))
+    assert (folders[0] / "finished.json").exists()
+    assert not list(folders[0].glob("*.state"))
+
+
 def test_a_failure_keeps_the_parts(tmp_path):
     def fail(_, scratch):
         scratch.part("a", lambda: np.ones(3))

@@ -102,6 +102,19 @@ def open_model(folder: str | Path, device: str = "cpu", dtype: torch.dtype = tor
     return model.to(device).eval()
 
 
+@contextmanager
+def in_main_memory(*models: PreTrainedModel) -> Iterator[None]:
+    """Keep models off their GPU within the block, where it is needed for another; their weights stay what they are."""
+    devices = [model.device for model in models]
+    for model in models:
+        model.to("cpu")
+    try:
+        yield
+    finally:
+        for model, device in zip(models, devices, strict=True):
+            model.to(device)
+
+
 def open_tokenizer(folder: str | Path) -> PreTrainedTokenizerBase:
     """Open the tokenizer in a model's folder. Raises AuditError if there is none."""
     folder = Path(folder)

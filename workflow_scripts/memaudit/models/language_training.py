@@ -23,7 +23,8 @@ from memaudit.common.progress_bar import steps
 from memaudit.models import dp_sgd, training_state
 from memaudit.models.language_models import Ids, losses, mean_loss
 
-SAVE_EVERY = 60.0  # seconds between two states on the disk
+SAVE_EVERY = 60.0  # least seconds between two states on the disk
+SAVE_SHARE = 20  # and at least so many times as long as the last one took: a large model's state has 110 GB
 # Layers whose weights the model reads directly, bypassing the wrappers of peft.
 BYPASSED = {"mamba": ["out_proj", "conv1d"]}
 Weights = dict[str, Tensor]
@@ -106,7 +107,7 @@ class Run:
 
     def train(self, until: int | None = None) -> PreTrainedModel:
         """Advance to step `until` (default: the end); at the end the model has the best weights, adapters merged."""
-        saved = time.monotonic()
+        saved, pause = time.monotonic(), SAVE_EVERY
         self.model.train()
         # Dropout draws from the global generators, which are restored for the caller afterwards.
         with torch.random.fork_rng():
@@ -114,9 +115,11 @@ class Run:
                 self._advance(step)
                 if (step + 1) % self.per_epoch == 0:
                     self._end_epoch()
-                if time.monotonic() - saved > SAVE_EVERY:
+                if (started := time.monotonic()) - saved > pause:
                     self.save()
                     saved = time.monotonic()
+                    pause = pause_after(saved - started)
+        self.model.zero_grad()  # as much memory as the weights, which nothing after a step needs
         if self.done["step"] == self.total:
             self.model.load_state_dict(self.best, strict=False)
             self.model = self.model.merge_and_unload() if self.settings.lora else self.model
@@ -124,7 +127,7 @@ class Run:
 
     def save(self) -> None:
         """Replace the state file."""
-        training_state.save(self.path, self.origin, self._copy(), self.optimizer, (self.done, self.best))
+        training_state.save(self.path, self.origin, self._detached(), self.optimizer, (self.done, self.best))
 
     def _advance(self, step: int) -> None:
         settings = self.settings
@@ -141,8 +144,8 @@ class Run:
         epoch, part = divmod(step, self.per_epoch)
         order = seeds.generator(self.seed, "language model", "epoch", epoch).permutation(len(self.ids))
         rows = np.sort(order[part * self.settings.batch : (part + 1) * self.settings.batch])
+        self.optimizer.zero_grad()  # before the forward pass, which then has their memory
         loss = losses(self.model, self.ids[rows], self.mask[rows]).mean()
-        self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.weights.values(), self.settings.clip_norm)
         self.optimizer.step()
@@ -169,7 +172,11 @@ class Run:
         print(f"epoch {len(history)}: { {name: round(value, 4) for name, value in entry.items()} }", flush=True)
 
     def _copy(self) -> Weights:
-        return {name: weight.detach().clone() for name, weight in self.weights.items()}
+        """In main memory, as a GPU holds the weights, their gradients and two moments of a large model and no more."""
+        return {name: weight.to("cpu", copy=True) for name, weight in self._detached().items()}
+
+    def _detached(self) -> Weights:
+        return {name: weight.detach() for name, weight in self.weights.items()}
 
     def _plain(self) -> torch.optim.Optimizer:
         settings = self.settings
@@ -194,6 +201,11 @@ class Run:
         self.guarantee = asdict(replace(dp_sgd.guarantee(run), unit="one text of the members"))
         noise = dp_sgd.unseeded(str(self.model.device))
         return dp_sgd.optimizer_of(self.model, run, len(self.ids), noise)
+
+
+def pause_after(seconds: float) -> float:
+    """Return the seconds to the next state after one that took so many: at most a twentieth of the time is saving."""
+    return max(SAVE_EVERY, SAVE_SHARE * seconds)
 
 
 def rate(step: int, total: int, warmup: float) -> float:

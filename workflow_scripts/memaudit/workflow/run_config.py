@@ -147,12 +147,19 @@ class RunConfig:
         return rows
 
 
-def grows(amount: int | Callable[[Any], int]) -> Callable:
+def grows(amount: int | Callable[[Any], int], fixed: Callable[[Any], int] | None = None) -> Callable:
     """A resource function: MB of memory or minutes of runtime, more at each retry.
 
     amount: at first, or a function of the wildcards that gives it. A cluster ends a job that exceeds what it requested.
+    fixed: of the wildcards, what is added and does not grow, as the memory of a large model: a job that is sent again
+    after its time was over would otherwise request more than any machine has.
     """
-    return lambda wildcards, attempt: (amount(wildcards) if callable(amount) else amount) * attempt
+
+    def request(wildcards: Any, attempt: int) -> int:
+        growing = amount(wildcards) if callable(amount) else amount
+        return (fixed(wildcards) if fixed else 0) + growing * attempt
+
+    return request
 
 
 def two_if_large(wildcards: Any, input: Any) -> int:

@@ -103,7 +103,7 @@ def test_further_scores_detect_members_of_a_strongly_tuned_target_and_nothing_of
     ids, mask = texts
     settings = Settings(epochs=2, batch=8, learning_rate=1e-2)
     prompts = encode(open_tokenizer(made / "base"), documents("letters", 80)[60:], LENGTH)[0][:, :6]
-    own = further.self_reference(both.target, made / "base", prompts, LENGTH, settings, 1, tmp_path / "state")
+    own = further.self_reference(both, made / "base", prompts, LENGTH, settings, 1, tmp_path / "state")
     known = knowledge(made, neighbours=20, self_reference=own)
     each = further.token_likelihoods(both.target, ids)
     scores = further.further_scores(further.FURTHER, both, ids, mask, each, known, 1)

@@ -93,7 +93,7 @@ def test_ways_of_tuning_are_named_by_what_they_train(ltmia):
 
 def test_work_is_that_of_the_passes_of_each_jobs_own_targets(ltmia):
     one = 2 * 128 * (12 * 128 * 2 + ltmia.config["texts"]["vocabulary"]) * 64  # both models have 2 layers of 128
-    sizes, memory = ltmia.sizes(), one / 128 * 20
+    sizes, memory = ltmia.sizes(), one / 128 * 24
     assert sizes["ltmia_prepare_model"]["gpt2"] == size(3 * 7 * 4 * one, one / 128, 0, memory)
     epochs = ltmia.config["tunings"]["full"]["epochs"]
     targets = sizes["ltmia_finetune_targets"]
@@ -101,7 +101,7 @@ def test_work_is_that_of_the_passes_of_each_jobs_own_targets(ltmia):
     tuned = (3 * 100 + 5) * ltmia.config["tunings"]["lora"]["epochs"]
     ltmia.config["baselines"]["names"] = ["dc_pdd", "recall"]  # three passes more of what is judged
     adapted = ltmia.sizes()["ltmia_finetune_targets"]
-    assert adapted["mamba2/0"] == size(2 * (tuned + 5 * 300) * one, 2 * 300 * 64, 0, memory * 8 / 20)
+    assert adapted["mamba2/0"] == size(2 * (tuned + 5 * 300) * one, 2 * 300 * 64, 0, one / 128 * 8)
     assert adapted["mamba2/1"].work == adapted["mamba2/0"].work / 2
     assert targets.keys() == {"gpt2/0", "opt/0", "mamba2/0", "mamba2/1"}
     assert sizes["ltmia_train_attack"].keys() == ltmia.config["classifiers"].keys()
@@ -117,13 +117,14 @@ def test_work_grows_with_the_weights_of_a_fetched_model_and_it_is_not_trained_be
     assert sizes["ltmia_prepare_model"]["pythia-6.9b"] == size(0, 6.86e9, 0, 4 * 6.86e9)
 
 
-def test_a_job_asks_for_the_memory_of_its_model(ltmia):
+def test_a_job_asks_for_the_memory_of_its_model_beside_what_grows(ltmia):
     ltmia.models = ["gpt2-small", "pythia-6.9b"]
     ltmia.targets = [["gpt2-small", "docs-scipy", "lora"], ["pythia-6.9b", "docs-scipy", "full"]]
     small, large = (SimpleNamespace(model=model, shard="0") for model in ltmia.models)
-    assert ltmia.target_memory(small) == 8000 + 8 * 124
-    assert ltmia.target_memory(large) == 8000 + 20 * 6860
-    assert ltmia.base_memory(large) == 8000 + 4 * 6860
+    assert ltmia.target_memory(small) == 8 * 124
+    assert ltmia.target_memory(large) == 24 * 6860
+    assert ltmia.base_memory(large) == 4 * 6860
+    assert ltmia.beside == 8000
 
 
 def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path):

@@ -18,7 +18,7 @@ from memaudit.attacks import calibrated_token_scores as calibrated
 from memaudit.common import seeds
 from memaudit.common.arrays import Array, Mask
 from memaudit.common.io import MEBIBYTE
-from memaudit.models.language_models import Ids, logits, open_model
+from memaudit.models.language_models import Ids, in_main_memory, logits, open_model
 from memaudit.models.language_training import Run, Settings
 from memaudit.studies.ltmia.model_pair_queries import BATCH, MEMORY, ModelPair
 
@@ -178,12 +178,13 @@ def generated(model: PreTrainedModel, prompts: Ids, length: int, seed: int) -> I
 
 
 def self_reference(
-    target: PreTrainedModel, base: Path, prompts: Ids, length: int, settings: Settings, seed: int, state: Path
+    pair: ModelPair, base: Path, prompts: Ids, length: int, settings: Settings, seed: int, state: Path
 ) -> PreTrainedModel:
     """The base in a folder, tuned on what the target generates after prompts (SPV-MIA; Fu et al. 2024, Section 4.2)."""
-    texts = generated(target, prompts, length, seeds.integer(seed, "generated"))
-    model = open_model(base, str(target.device))
-    return Run(model, (texts, np.ones(texts.shape, bool)), None, settings, seed, state).train()
+    texts, device = generated(pair.target, prompts, length, seeds.integer(seed, "generated")), str(pair.target.device)
+    with in_main_memory(pair.target, pair.reference):
+        model = open_model(base, device)
+        return Run(model, (texts, np.ones(texts.shape, bool)), None, settings, seed, state).train()
 
 
 def mean(values: Array, scored: Mask) -> Array:

@@ -27,6 +27,7 @@ class Ltmia(Study):
     """Whether a classifier trained on models with known members transfers to other models and corpora."""
 
     name = "ltmia"
+    beside = MEMORY
     made_together = (frozenset({"results", "roc"}),)
 
     def __init__(self, run: RunConfig):
@@ -254,12 +255,12 @@ class Ltmia(Study):
         ]
 
     def base_memory(self, wildcards: Any) -> int:
-        """MB that a job asks for which copies or trains a base model."""
-        return asked_mb(self._base_size(wildcards.model), MEMORY)
+        """MB of the base model of a job that copies or trains it, without what is `beside`."""
+        return asked_mb(self._base_size(wildcards.model), 0)
 
     def target_memory(self, wildcards: Any) -> int:
-        """MB that a job asks for which tunes and queries targets."""
-        return asked_mb(self._targets_size(wildcards.model, int(wildcards.shard)), MEMORY)
+        """MB of the models of a job that tunes and queries targets, without what is `beside`."""
+        return asked_mb(self._targets_size(wildcards.model, int(wildcards.shard)), 0)
 
     def _targets(self, model: str) -> list[list[str]]:
         """Corpus and tuning of every target of a base model."""
