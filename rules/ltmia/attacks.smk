@@ -31,8 +31,8 @@ rule ltmia_train_attack:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(8000),
-        runtime="12h",
+        mem_mb=grows(LTMIA.beside, LTMIA.null_memory),
+        runtime="24h",
         gpu=1,
     params:
         **LTMIA.fitting(),

@@ -37,14 +37,13 @@ def operations(weights: float, tokens: float) -> float:
     return 2 * weights * tokens
 
 
-def memory_bytes(weights: float, trained: bool) -> float:
+def memory_bytes(weights: float, trained: bool, best: bool = False) -> float:
     """Return the bytes in fp32 of a language model and a tuned copy; trained: whole, by AdamW.
 
-    Trained are the base, the copy, its gradients, two moments, and the best copy so far. On a GPU the base and the best
-    copy wait in main memory, and 16 bytes a weight are left. Adapters, and the activations of a batch of texts, are
-    left out.
+    best: whether the weights of its best epoch are kept, too. With a GPU the base and these wait in main memory, and
+    16 bytes a weight are left there. Adapters, and the activations of a batch of texts, are left out.
     """
-    return (24 if trained else 8) * weights
+    return ((24 if best else 20) if trained else 8) * weights
 
 
 def _shape(config: Mapping[str, Any]) -> tuple[int | None, int | None]:

@@ -5,10 +5,13 @@ from types import SimpleNamespace
 import pytest
 from conftest import PROJECT, load
 
+from memaudit.attacks.learned_selection import NULL_SHARE
+from memaudit.attacks.token_features import channels, row_type
 from memaudit.common.errors import AuditError
 from memaudit.workflow.job_costs import size
 from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.ltmia_lookups import Ltmia
+from memaudit.workflow.studies import ltmia_lookups
+from memaudit.workflow.studies.ltmia_lookups import Ltmia, row_bytes
 
 TRAINING = [{"models": ["gpt2", "opt"], "corpora": ["docs-scipy"], "tuning": "full"}]
 HELD_OUT = [{"models": ["mamba2"], "corpora": ["code-numpy", "docs-pandas", "planted"], "tuning": "lora"}]
@@ -94,7 +97,7 @@ def test_ways_of_tuning_are_named_by_what_they_train(ltmia):
 def test_work_is_that_of_the_passes_of_each_jobs_own_targets(ltmia):
     one = 2 * 128 * (12 * 128 * 2 + ltmia.config["texts"]["vocabulary"]) * 64  # both models have 2 layers of 128
     sizes, memory = ltmia.sizes(), one / 128 * 24
-    assert sizes["ltmia_prepare_model"]["gpt2"] == size(3 * 7 * 4 * one, one / 128, 0, memory)
+    assert sizes["ltmia_prepare_model"]["gpt2"] == size(3 * 7 * 4 * one, one / 128, 0, one / 128 * 20)
     epochs = ltmia.config["tunings"]["full"]["epochs"]
     targets = sizes["ltmia_finetune_targets"]
     assert targets["gpt2/0"] == size((epochs * (3 * 100 + 5) + 2 * 300) * one, 300 * 64, 0, memory)
@@ -125,6 +128,17 @@ def test_a_job_asks_for_the_memory_of_its_model_beside_what_grows(ltmia):
     assert ltmia.target_memory(large) == 24 * 6860
     assert ltmia.base_memory(large) == 4 * 6860
     assert ltmia.beside == 8000
+
+
+def test_the_attack_asks_for_the_texts_of_one_of_its_nulls_and_the_plan_counts_them(ltmia):
+    attack, other = (SimpleNamespace(classifier=name) for name in ("transformer", "logistic"))
+    assert row_bytes(64) == row_type(64, len(channels())).itemsize
+    assert ltmia_lookups.NULL_SHARE == NULL_SHARE
+    ltmia.config["texts"]["parts"] = PARTS | {"member": 10000, "nonmember": 20000}
+    copied = 0.25 * 2 * 30000 * 0.9 * row_bytes(64)
+    assert ltmia.null_memory(attack) == round(copied / 10**6)
+    assert ltmia.sizes()["ltmia_train_attack"]["transformer"].forward == pytest.approx(copied)
+    assert ltmia.null_memory(other) == 0
 
 
 def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path):

@@ -20,6 +20,8 @@ SOURCE = (
 )  # fmt: skip
 SENSITIVITY = ("diversity", "importance")
 MEMORY = 8000  # MB of a job beside its model
+NULL_SHARE = 0.25  # of the texts of the training, for a classifier of shuffled labels
+CHANNELS = 154  # of the features of a token
 PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
 
 
@@ -165,6 +167,10 @@ class Ltmia(Study):
         training = own["training"] | {key: value for key, value in changed.items() if value is not None}
         return {"arm": own["arm"], "architecture": own["architecture"], "fitting": training}
 
+    def null_memory(self, wildcards) -> int:
+        """MB of the texts of a classifier of shuffled labels, which are copied, of one at a time."""
+        return asked_mb(self._classifier_size(wildcards.classifier), 0)
+
     def setting(self) -> dict[str, int]:
         """How large the run is, for a comparison with the paper's."""
         return transfer_setting.numbers(self.config)
@@ -216,7 +222,7 @@ class Ltmia(Study):
                 for model in self.models
                 for shard in self._shards(model)
             },
-            "ltmia_train_attack": dict.fromkeys(self.config["classifiers"], classifier),
+            "ltmia_train_attack": {name: self._classifier_size(name) for name in self.config["classifiers"]},
             "ltmia_measure_diversity": {"": classifier},
             "ltmia_permute_features": {"": classifier},
             "ltmia_judge_attacks": {"": size(0)},
@@ -286,9 +292,8 @@ class Ltmia(Study):
             whole |= settings["epochs"] > 0 and not settings["lora"]
         # Features are written text by text, and read from the disk.
         tokens = texts * self.config["texts"]["length"]
-        return Size(
-            passes * self._pass(model), tokens, 0, language_model_costs.memory_bytes(self._weights(model), whole)
-        )
+        memory = language_model_costs.memory_bytes(self._weights(model), whole, best=True)
+        return Size(passes * self._pass(model), tokens, 0, memory)
 
     def _further_passes(self, target: Combination) -> int:
         """About how often the further baselines read a text."""
@@ -319,10 +324,18 @@ class Ltmia(Study):
         """Operations of one forward pass over a text."""
         return language_model_costs.operations(self._weights(model), self.config["texts"]["length"])
 
-    def _classifier_size(self) -> Size:
-        parts = self.config["texts"]["parts"]
+    def _classifier_size(self, classifier: str = "") -> Size:
+        """classifier: one that has nulls if it is the attack; none for the jobs that train without them."""
+        parts, length = self.config["texts"]["parts"], self.config["texts"]["length"]
         texts = len(self.training) * (parts["member"] + parts["nonmember"])
-        return size(texts * self.config["texts"]["length"], held=0)
+        nulls = self.config["shuffles"] if classifier == self.attack else 0
+        copied = NULL_SHARE * (1 - self.config["test"]) * texts * row_bytes(length) if nulls else 0.0
+        return size(texts * length, held=0, forward=copied)
+
+
+def row_bytes(length: int) -> int:
+    """Bytes of the packed features of a text: half a number a channel and token, exponents, and a mask."""
+    return 2 * CHANNELS * (length + 1) + length
 
 
 def _way(tuning: Mapping[str, Any]) -> str:
