@@ -123,7 +123,7 @@ rule ltmia_judge_attacks:
     conda:
         "../../envs/statistics.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(4000, LTMIA.judging_memory),
         runtime="4h",
     params:
         code=digest("ltmia_judge_attacks", env="statistics"),
@@ -160,7 +160,7 @@ rule ltmia_judge_sensitivity:
     conda:
         "../../envs/statistics.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(4000, LTMIA.sensitivity_memory),
         runtime="4h",
     params:
         code=digest("ltmia_judge_sensitivity", env="statistics"),

@@ -76,7 +76,7 @@ rule ltmia_prepare_corpora:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(4000, LTMIA.corpora_memory),
         runtime="4h",
     params:
         code=digest("ltmia_prepare_corpora", env="tabular"),

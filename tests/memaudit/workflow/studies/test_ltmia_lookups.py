@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from conftest import PROJECT, load
 
 from memaudit.attacks.learned_selection import NULL_SHARE
@@ -139,6 +140,25 @@ def test_the_attack_asks_for_the_texts_of_one_of_its_nulls_and_the_plan_counts_t
     assert ltmia.null_memory(attack) == round(copied / 10**6)
     assert ltmia.sizes()["ltmia_train_attack"]["transformer"].forward == pytest.approx(copied)
     assert ltmia.null_memory(other) == 0
+
+
+def test_jobs_of_all_corpora_or_targets_ask_for_the_memory_of_their_counts_and_the_plan_has_the_same(ltmia):
+    for name in ltmia.corpora:
+        ltmia.run.config["datasets"][name]["characters"] = 10**7
+    ltmia.run.config["datasets"][ltmia.corpora[0]]["characters"] = None
+    ltmia.config["diversity"] |= {"draws": 3, "combinations": [1, 2]}
+    assert ltmia.corpora_memory(None) == 25 * (60 + 3 * 10)
+    assert ltmia.judging_memory(None) == round(4000 * 5 * 300 / 10**6)
+    assert ltmia.sensitivity_memory(None) == round(1000 * 3 * 2 * 3 * 300 / 10**6)
+    sizes = ltmia.sizes()
+    assert sizes["ltmia_prepare_corpora"][""].forward == 25 * 90 * 10**6
+    assert sizes["ltmia_judge_attacks"][""].forward == 4000 * 5 * 300
+    assert sizes["ltmia_judge_sensitivity"]["diversity"].forward == 1000 * 3 * 2 * 3 * 300
+
+
+def test_the_null_of_other_texts_of_the_papers_config_trains_on_as_many_as_there_are_members():
+    texts = yaml.safe_load((PROJECT / "config/paper.yaml").read_text(encoding="utf-8"))["ltmia"]["texts"]
+    assert texts["parts"]["pretraining"] >= texts["parts"]["member"]
 
 
 def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path):

@@ -21,6 +21,10 @@ SOURCE = (
 SENSITIVITY = ("diversity", "importance")
 MEMORY = 8000  # MB of a job beside its model
 NULL_SHARE = 0.25  # of the texts of the training, for a classifier of shuffled labels
+# Bytes of memory for a character of the corpora, a text of a target that is judged, and one that a classifier of few
+# combinations has scored.
+PER_CHARACTER, PER_JUDGED, PER_SENSITIVITY = 25, 4000, 1000
+UNKNOWN_CHARACTERS = 60 * 10**6  # of a corpus that is read whole
 CHANNELS = 154  # of the features of a token
 PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
 
@@ -171,6 +175,18 @@ class Ltmia(Study):
         """MB of the texts of a classifier of shuffled labels, which are copied, of one at a time."""
         return asked_mb(self._classifier_size(wildcards.classifier), 0)
 
+    def corpora_memory(self, wildcards) -> int:
+        """MB of all corpora together, which are searched for duplicates as one."""
+        return asked_mb(self._corpora_size(), 0)
+
+    def judging_memory(self, wildcards) -> int:
+        """MB of the scores of all targets' texts and of what is resampled of them."""
+        return asked_mb(self._judging_size(), 0)
+
+    def sensitivity_memory(self, wildcards) -> int:
+        """MB of the scores of held-out texts by each classifier of few combinations; of importance, fewer."""
+        return asked_mb(self._sensitivity_size(), 0)
+
     def setting(self) -> dict[str, int]:
         """How large the run is, for a comparison with the paper's."""
         return transfer_setting.numbers(self.config)
@@ -215,7 +231,7 @@ class Ltmia(Study):
             "data_make_key": {"": size(0)},
             "ltmia_fetch_corpus": dict.fromkeys(self.corpora, size(0)),
             "ltmia_fetch_model": dict.fromkeys(fetched, size(0)),
-            "ltmia_prepare_corpora": {"": size(0)},
+            "ltmia_prepare_corpora": {"": self._corpora_size()},
             "ltmia_prepare_model": {model: self._base_size(model) for model in self.models},
             "ltmia_finetune_targets": {
                 f"{model}/{shard}": self._targets_size(model, shard)
@@ -225,8 +241,8 @@ class Ltmia(Study):
             "ltmia_train_attack": {name: self._classifier_size(name) for name in self.config["classifiers"]},
             "ltmia_measure_diversity": {"": classifier},
             "ltmia_permute_features": {"": classifier},
-            "ltmia_judge_attacks": {"": size(0)},
-            "ltmia_judge_sensitivity": dict.fromkeys(SENSITIVITY, size(0)),
+            "ltmia_judge_attacks": {"": self._judging_size()},
+            "ltmia_judge_sensitivity": dict.fromkeys(SENSITIVITY, self._sensitivity_size()),
         }
 
     def _entry(self, model: str) -> dict[str, Any]:
@@ -323,6 +339,23 @@ class Ltmia(Study):
     def _pass(self, model: str) -> float:
         """Operations of one forward pass over a text."""
         return language_model_costs.operations(self._weights(model), self.config["texts"]["length"])
+
+    def _corpora_size(self) -> Size:
+        read = [self.run.config["datasets"][name]["characters"] or UNKNOWN_CHARACTERS for name in self.corpora]
+        return size(0, forward=PER_CHARACTER * sum(read))
+
+    def _attacked(self) -> int:
+        """Texts of a target that are attacked."""
+        return self.config["texts"]["parts"]["member"] + self.config["texts"]["parts"]["nonmember"]
+
+    def _judging_size(self) -> Size:
+        return size(0, forward=PER_JUDGED * len(self.targets) * self._attacked())
+
+    def _sensitivity_size(self) -> Size:
+        diversity, tunings = self.config["diversity"], len({tuning for *_, tuning in self.training})
+        # Each number of combinations, and each tuning alone where there are several.
+        drawn = diversity["draws"] * (len(diversity["combinations"]) + (tunings if tunings > 1 else 0))
+        return size(0, forward=PER_SENSITIVITY * drawn * len(self.held_out) * self._attacked())
 
     def _classifier_size(self, classifier: str = "") -> Size:
         """classifier: one that has nulls if it is the attack; none for the jobs that train without them."""
