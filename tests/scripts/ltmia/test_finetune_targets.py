@@ -1,8 +1,11 @@
 """Targets: who their members are, and that they are memorized."""
 
+import weakref
+
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import load_script
 from ltmia_pipeline import BASELINES, FULL, HELD_OUT, TRAINING, TUNE, UNTRAINED, finetune
 
 from memaudit.common.errors import AuditError
@@ -36,6 +39,27 @@ def test_judged_targets_have_further_baselines_and_their_known_texts_are_scored_
         assert np.isfinite(table[names].to_numpy()).all() if judged else table[names].isna().to_numpy().all()
         selection = texts["id"][(texts["dataset"] == name[1]) & (texts["part"] == "selection")]
         assert not set(selection) & set(table["id"])
+
+
+def test_the_optimiser_is_gone_when_a_target_is_queried_since_it_is_twice_as_large_as_the_model(
+    made, tmp_path, monkeypatch
+):
+    script, runs = load_script("ltmia_finetune_targets"), []
+
+    class Watched(script.Run):
+        def __init__(self, *given):
+            super().__init__(*given)
+            runs.extend([weakref.ref(self), weakref.ref(self.optimizer)])
+
+    monkeypatch.setattr(script, "Run", Watched)
+    ids = np.ones((8, 6), dtype=np.int64)
+    texts, settings = (ids, np.ones(ids.shape, bool)), script.Settings(epochs=1, batch=4)
+    base = script.open_model(made / "base")
+    target, facts = script.fine_tuned(base, texts, texts, settings, 1, tmp_path / "target.state")
+    gone = [one() for one in runs]
+    assert gone == [None, None]
+    assert all(weight.grad is None for weight in target.parameters())
+    assert facts["trained"] == sum(weight.numel() for weight in target.parameters())
 
 
 def test_members_are_drawn_anew_for_each_target_or_fixed_by_the_corpus(made, combinations, tmp_path):
