@@ -90,6 +90,42 @@ def test_labels_stop_where_the_budget_ends(settings):
     assert found.queried == found.answered == int(rho_within(Budget(1.0, BUDGET.delta / 2)) / cost)
 
 
+CHECKED = replace(VOTES, queries=500, threshold=3.0, sigma1=6.0, sigma2=6.0)
+UNCHECKED = replace(VOTES, queries=500, sigma2=6.0, accounting="as_published")
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+@pytest.mark.parametrize(
+    ("settings", "public"),
+    [(CHECKED, PUBLIC), (UNCHECKED, PUBLIC), (replace(CHECKED, sigma1=2.0), NUMBER), (MIXED, PUBLIC)],
+    ids=["checked", "unchecked", "number", "with moments"],
+)
+def test_teachers_are_asked_about_no_more_queries_than_the_budget_pays_for(settings, public, epsilon, monkeypatch):
+    """Labels, queries and draws of noise are those of teachers that are asked about all."""
+    asked, budget = [], Budget(epsilon, 1e-5)
+
+    def watching(contexts, queries):
+        asked.append(len(queries))
+        logits = nearest_mean(contexts, queries)
+        return logits if public is PUBLIC else logits.argmax(2).astype(np.float32)
+
+    def seeded():
+        rng = np.random.default_rng(7)
+        return lambda centers, sigma: centers + np.rint(rng.normal(0, sigma, np.shape(centers))).astype(np.int64)
+
+    found = released(settings, public=public, budget=budget, predict=watching, noise=seeded())
+    plan = planned(settings, budget, public)
+    one = gaussian_rho(settings.sigma1) if settings.threshold is not None else gaussian_rho(plan.votes.sigma2, 2)
+    one = gaussian_rho(settings.sigma2) if public is NUMBER else one
+    assert asked == [min(settings.queries, int(plan.rho / one) + 1)]
+    monkeypatch.setattr(tabpate_release.Plan, "most_queries", lambda *_: np.inf)
+    whole = released(settings, public=public, budget=budget, predict=watching, noise=seeded())
+    assert asked[1] == settings.queries
+    assert (found.queried, found.answered, found.statement) == (whole.queried, whole.answered, whole.statement)
+    assert np.array_equal(found.x, whole.x)
+    assert np.array_equal(found.y, whole.y)
+
+
 def test_more_labels_than_the_budget_pays_for_are_refused():
     with pytest.raises(AuditError, match="use fewer queries"):
         planned(replace(VOTES, sigma2=3.0), BUDGET, PUBLIC)

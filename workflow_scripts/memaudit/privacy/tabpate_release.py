@@ -103,6 +103,17 @@ class Plan:
         """What the noise guarantees to one unit."""
         return Guarantee(self._moments_rho(public) + self.rho, self.mechanisms)
 
+    def most_queries(self, public: Public) -> float:
+        """The largest number of queries that `rho` pays for, and one more, as costs are rounded: of no record.
+
+        A query costs its check, whatever the outcome; without a check, its label. Checks that cost nothing end nothing.
+        """
+        if public.task == "regression":
+            cost = gaussian_rho(self.votes.sigma2)
+        else:
+            cost = self.votes.label_cost if self.votes.threshold is None else self.votes.check_cost
+        return self.rho / cost + 1 if cost else math.inf
+
     def _moments_rho(self, public: Public) -> float:
         return sum(gaussian_rho(sigma, _sensitivity(public) ** 2) for sigma in self.moments)
 
@@ -194,6 +205,8 @@ class TabPATE:
         queries, groups = self._queries(settings, plan)
         if settings.labels in ("group", "learned"):
             return Released(queries, groups, 0, len(queries), statement)
+        # The filter stops before the queries beyond: no teacher needs to answer them.
+        queries = queries[: int(min(len(queries), plan.most_queries(public)))]
         contexts, allowance = self.private.teacher_contexts(settings.teachers), Filter(plan.rho)
         if public.task == "regression":
             labels = mean_labels(contexts, queries, public, self.predict, plan.votes.sigma2, allowance, self.noise)

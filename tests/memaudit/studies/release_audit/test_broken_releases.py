@@ -3,6 +3,7 @@
 import numpy as np
 
 from memaudit.privacy.gnmax import Confident
+from memaudit.privacy.tabpate_release import Plan
 from memaudit.privacy.teacher_shards import Private
 from memaudit.studies.release_audit.broken_releases import FreeChecks, TwoShards, facts_of, halved, quartered, tenth
 from memaudit.studies.release_audit.neighbour_tables import FACTS, base_rows, read
@@ -27,6 +28,8 @@ def test_checks_cost_nothing_and_labels_what_they_did():
     charged, free = (kind(15.5, 20.0, 60.0) for kind in (Confident, FreeChecks))
     assert charged.check_cost > free.check_cost == 0
     assert charged.label_cost == free.label_cost
+    bounds = [Plan((), votes, 0.1).most_queries(read(base_rows(6, 6)).public) for votes in (charged, free)]
+    assert bounds[0] < bounds[1] == np.inf, "a release that charges no check may process every query"
 
 
 def test_bounds_and_categories_are_those_of_the_records():
