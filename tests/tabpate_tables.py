@@ -38,11 +38,25 @@ class Neighbour:
         return torch.log(torch.stack([(votes * (context_y == label)[:, None]).sum(-1) for label in (0, 1)], -1))
 
 
-def call(name, inputs, outputs, part="0", **params):
-    """Run a script's main; part: the wildcard `shard`."""
+class Kept:
+    """Parts of a job that outlive it: it is killed before it computes more than `most`."""
+
+    def __init__(self, most):
+        self.most, self.parts = most, {}
+
+    def part(self, name, compute):
+        if name not in self.parts:
+            if len(self.parts) == self.most:
+                raise KeyboardInterrupt
+            self.parts[name] = np.asarray(compute())
+        return self.parts[name]
+
+
+def call(name, inputs, outputs, part="0", scratch=None, **params):
+    """Run a script's main; part: the wildcard `shard`; scratch: by default nothing is kept."""
     job = {"input": Paths(inputs), "output": Paths([str(path) for path in outputs]), "threads": 1, "resources": {}}
     job |= {"params": SimpleNamespace(**params), "wildcards": SimpleNamespace(dataset="towns", shard=part)}
-    script, scratch = load_script(name), SimpleNamespace(part=lambda name, compute: compute())
+    script, scratch = load_script(name), scratch or SimpleNamespace(part=lambda name, compute: compute())
     return script.main(SimpleNamespace(**job), *([scratch] if hasattr(script, "resumable") else []))
 
 

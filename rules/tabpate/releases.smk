@@ -211,7 +211,7 @@ rule tabpate_poison_shadows:
         "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
-        runtime="4h",
+        runtime=grows(720),
         gpu=1,
         forward_mb=config["memory_mb"],
     params:

@@ -53,9 +53,13 @@ def main(job, scratch):
         # Poisons change their own shards alone: predictions of all other teachers are cached.
         cached = CachedPredictions(predict)
         for condition, epsilon in params.pairs:
-            student = number, condition, epsilon, targets, poison, counts, cached
-            name = f"{number:06d} {condition} {epsilon}"
-            wrong.append(scratch.part(name, lambda student=student: _wrong(shadows, *student)))
+            student, one = (number, condition, epsilon, cached, counts), []
+            # A part for each target: all of a student's targets can take longer than a job may.
+            for place, attacked in enumerate(zip(targets, poison, strict=True)):
+                name = f"{number:06d} {condition} {epsilon} {place:04d}"
+                compute = lambda student=student, attacked=attacked: _wrong(shadows, *student, *attacked)  # noqa: E731
+                one.append(scratch.part(name, compute))
+            wrong.append(np.stack(one))
     grid = shadows.grid(sets, params.pairs, targets).assign_coords(budget=counts)
     grid = grid.assign(wrong=(("release", "record", "budget"), np.stack(wrong)), poison_label=("record", poison))
     write_grid(grid.assign_attrs(mode=model.mode), job.output[0])
@@ -84,18 +88,17 @@ def _wrong(
     number: int,
     condition: str,
     epsilon: float | None,
-    targets: Indices,
-    poison: np.ndarray,
-    counts: list[int],
     predict: Predict,
+    counts: list[int],
+    target: int,
+    label: int,
 ) -> np.ndarray:
-    """(target, count) whether the student misclassifies a target after this number of poisons was added."""
-    wrong, private = np.zeros((len(targets), len(counts)), dtype=bool), shadows.private(number)
-    for row, target, label in zip(wrong, targets, poison, strict=True):
-        for place, count in enumerate(counts):
-            poisoned = _poisoned(private, shadows, target, label, count)
-            logits = shadows.answers(condition, epsilon, poisoned, shadows.table.x[[target]], predict)
-            row[place] = logits[0].argmax() != shadows.table.y[target]
+    """(count,) whether the student misclassifies a target after this number of poisons was added."""
+    wrong, private = np.zeros(len(counts), dtype=bool), shadows.private(number)
+    for place, count in enumerate(counts):
+        poisoned = _poisoned(private, shadows, target, label, count)
+        logits = shadows.answers(condition, epsilon, poisoned, shadows.table.x[[target]], predict)
+        wrong[place] = logits[0].argmax() != shadows.table.y[target]
     return wrong
 
 

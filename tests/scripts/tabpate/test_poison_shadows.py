@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tabpate_tables import ARMS, ROLES, attack, call, files, only, shadows
+from tabpate_tables import ARMS, ROLES, Kept, attack, call, files, only, shadows
 
 from memaudit.common.io import read_grid, write_grid
 from memaudit.privacy.teacher_shards import shards_of
@@ -43,6 +43,20 @@ def test_copies_are_units_of_their_own_and_leave_the_other_shards_as_they_are(wo
     shards = shards_of(known[1], b"a test", 4)
     assert np.array_equal(shards[:-3], shards_of(known[0], b"a test", 4))
     assert len(set(shards_of([f"copy {i} of r00" for i in range(30)], b"a test", 4))) == 4
+
+
+def test_a_killed_job_goes_on_at_the_target_where_it_was(world, handed):
+    """A student's targets can take longer than a job may; its result is that of a job that was not killed."""
+    pairs = [["non_private", None], ["as_published", 1.0]]
+    whole = poisoned(world, pairs=pairs).load()
+    releases, kept = len(handed), Kept(1 + 2 * whole.sizes["record"] + 3)
+    handed.clear()
+    with pytest.raises(KeyboardInterrupt):
+        poisoned(world, pairs=pairs, scratch=kept)
+    kept.most, first = np.inf, len(handed)
+    assert poisoned(world, pairs=pairs, scratch=kept).identical(whole)
+    assert 0 < first < len(handed) == releases, "no release is made twice"
+    assert len(kept.parts) == 1 + 8 * 2 * whole.sizes["record"]
 
 
 def test_brainwash_on_students_is_judged_with_lira(world):
