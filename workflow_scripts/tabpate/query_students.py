@@ -9,7 +9,7 @@ Contexts of synthesizers are given as codes, `synthetic=...`, in the order of th
 Output: `answers`, logits (release, record, class) or predictions (release, record), NaN for records that a repeat does
 not test; -inf for a class that a context lacks. `agreement`: share of the labels of a
 context equal to those of the model with the private records as context; for number targets, one minus the RMSE over the
-public range.
+public range. Each finished student is kept, and a killed job continues.
 """
 
 import numpy as np
@@ -25,9 +25,10 @@ from memaudit.privacy.pate_teachers import predictor
 from memaudit.privacy.record_discretization import restored
 from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
+from memaudit.workflow.scratch import resumable
 
 
-def main(job):
+def main(job, scratch):
     files, params = job.input, job.params
     table = open_table(files.records, files.schema, files.public, files.key)
     model = load(files.model, job.threads, table.public.schema())
@@ -42,17 +43,25 @@ def main(job):
         *(context for grid in grids for context in _released(grid)),
         *_synthetic(table, files.get("synthetic", []), files.get("bins", []), params),
     ]
-    answers = np.stack([_answer(table, roles, context, predict) for context in steps(contexts, "students")])
+    answers = np.stack(
+        [
+            scratch.part(f"{place:06d}", lambda context=context: _answer(table, roles, context, predict))
+            for place, context in enumerate(steps(contexts, "students"))
+        ]
+    )
     grid = xr.Dataset(
         {"answers": (("release", "record", "class")[: answers.ndim], answers)},
         {"record": table.records["id"].to_numpy(dtype=str)},
     )
     for name in ("arm", "epsilon", "repeat", "asked", "answered"):
         grid[name] = ("release", np.array([context[name] for context in contexts]))
-    grid["agreement"] = (
-        "release",
-        np.array([_agreement(table, roles, context, predict, params) for context in contexts]),
-    )
+    agreement = [
+        scratch.part(
+            f"{place:06d} agreement", lambda context=context: _agreement(table, roles, context, predict, params)
+        )
+        for place, context in enumerate(contexts)
+    ]
+    grid["agreement"] = ("release", np.array(agreement, dtype=np.float64))
     grid = grid.set_coords(["arm", "epsilon", "repeat"])
     write_grid(grid.assign_attrs(mode=model.mode, **{"ledger": grids[0].ledger} if grids else {}), job.output[0])
     return {"seed": params.seed, "device": device(), "dtype": "float32"}
@@ -110,4 +119,4 @@ def _answer(table, roles, context, predict) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    run(main, globals())
+    run(resumable(main), globals())
