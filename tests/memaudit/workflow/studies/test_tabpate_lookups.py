@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import PROJECT, load
+from tabpate_study import small_study
 
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.tabpate_lookups import Tabpate
@@ -12,19 +13,8 @@ from memaudit.workflow.studies.tabpate_lookups import Tabpate
 
 @pytest.fixture
 def tabpate(tmp_path, monkeypatch):
-    """Two repeats of two methods on two tables, one of them attacked, at two epsilons."""
     monkeypatch.chdir(tmp_path)
-    run = RunConfig(load("smoke"), PROJECT)
-    config = run.config["tabpate"]
-    arms = {
-        name: config["arms"][name] | {"datasets": None, "epsilons": None} for name in ("as_published", "query_time")
-    }
-    arms["mst"] = config["arms"]["mst"] | {"datasets": ["wine"], "epsilons": [1.0]}
-    config |= {"datasets": ["wine", "diabetes"], "arms": arms, "epsilons": [1.0, 10.0], "repeats": 2, "shard": 3}
-    config["ablations"] = {"base": "as_published", "datasets": ["wine"], "epsilons": [1.0], "vary": {"alpha": [0.2]}}
-    config["shadows"] |= {"datasets": ["wine"], "arms": ["as_published", "query_time"], "epsilons": [1.0], "fpr": [0.1]}
-    config["shadows"] |= {"sets": 20, "shard": 8, "poisoned": config["shadows"]["poisoned"] | {"epsilons": [10.0]}}
-    return Tabpate(run)
+    return small_study()
 
 
 def of(dataset):
@@ -80,18 +70,6 @@ def test_public_facts_are_the_projects_or_the_users(tabpate, monkeypatch):
     tabpate.run.config["datasets"]["wine"]["public"] = "~/facts.yaml"
     monkeypatch.setenv("HOME", "/home/me")
     assert os.path.abspath(tabpate.public(of("wine"))) == "/home/me/facts.yaml"
-
-
-def test_sizes_cover_all_jobs_and_grow_with_the_teachers(tabpate):
-    sizes = tabpate.sizes()
-    assert sizes["tabpate_release_contexts"].keys() == {"wine/0", "wine/1", "diabetes/0", "diabetes/1"}
-    assert sizes["tabpate_release_shadows"].keys() == {"wine/0", "wine/1", "wine/2"}
-    assert sizes["tabpate_code_records"].keys() == {"wine/mst"}
-    assert sizes["tabpate_refit_synthesizers"].keys() == {"mst"}
-    before = sizes["tabpate_release_contexts"]["diabetes/0"].work
-    for name in ("as_published", "as_published alpha 0.2"):
-        tabpate.methods.all[name]["settings"]["queries"] *= 10
-    assert tabpate.sizes()["tabpate_release_contexts"]["diabetes/0"].work > before
 
 
 def test_synthesizers_are_refitted_as_their_arms_say_and_left_out_with_the_study(tabpate):

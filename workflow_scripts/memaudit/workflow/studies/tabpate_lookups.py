@@ -8,15 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from memaudit.common.io import read_json
-from memaudit.workflow.job_costs import Size, size
-from memaudit.workflow.model_passes import Load, Passes
 from memaudit.workflow.run_config import RunConfig, read_yaml, shards
-from memaudit.workflow.studies.tabpate_methods import MAKES, Methods
+from memaudit.workflow.studies.tabpate_methods import Methods
+from memaudit.workflow.studies.tabpate_sizes import TabpateSizes
 from memaudit.workflow.study import Sizes, Study
 
 NOT_PRIVATE = ("non_private", "non_private_shared", "majority", "mean")
-# Records of a released context and of a query batch, for the plan.
-STUDENT_ROWS = 300
 
 
 class Tabpate(Study):
@@ -108,7 +105,7 @@ class Tabpate(Study):
 
         def of(wildcards) -> list[str]:
             folder = f"<results>/signals/tabpate/{wildcards.dataset}/{kind}"
-            return [f"{folder}/{shard}.nc" for shard in self._shards(wildcards.dataset, kind)]
+            return [f"{folder}/{shard}.nc" for shard in self.shards(wildcards.dataset, kind)]
 
         return of
 
@@ -205,31 +202,14 @@ class Tabpate(Study):
     def sizes(self) -> Sizes:
         if not self.present:
             return {}
-        datasets, attacked = self.config["datasets"], self.attacked
-        synthetic = [(name, *pair) for name in datasets for pair in self.methods.synthetic(name)]
         fetched = [self.config["models"][task] for task in self.config["models"] if self._tables(task)]
-        return {
-            **self.data_sizes(datasets),
-            **self.fetch_sizes(fetched),
-            "tabpate_release_contexts": self._by_shard("contexts", self._release_size),
-            "tabpate_query_students": {name: self._student_size(name) for name in datasets},
-            "tabpate_code_records": {f"{name}/{one}": size(0) for name, one, _ in synthetic},
-            "tabpate_synthesize_records": {f"{name}/{one}/{epsilon}": size(0) for name, one, epsilon in synthetic},
-            "tabpate_answer_queries": self._by_shard("answers", self._student_size),
-            "tabpate_release_shadows": self._by_shadow_shard(self.shadow["sets"]),
-            "tabpate_poison_shadows": self._by_shadow_shard(self.shadow["poisoned"]["sets"]),
-            "tabpate_measure_utility": {name: self._measured_size(name) for name in datasets},
-            "tabpate_average_datasets": {"": size(0)},
-            "tabpate_attack_students": {name: self._measured_size(name) for name in attacked},
-            "tabpate_audit_mechanism": {"": size(0)},
-            "tabpate_refit_synthesizers": dict.fromkeys(self.refitted, self._refits_size()),
-            "tabpate_audit_synthesizers": {"": size(0)} if self.refitted else {},
-        }
+        shared = self.data_sizes(self.config["datasets"]) | self.fetch_sizes(fetched)
+        return shared | TabpateSizes(self).of_rules()
 
     @cached_property
     def memory(self) -> int:
         """MB of a job that queries a model with the private records in its context."""
-        return self.asked_memory(map(self._student_size, self.config["datasets"]))
+        return self.asked_memory(map(TabpateSizes(self).students, self.config["datasets"]))
 
     def faults(self) -> Iterator[str]:
         for name in self.config["datasets"] if self.present else ():
@@ -245,7 +225,7 @@ class Tabpate(Study):
             model: [
                 {
                     "where": f"tabpate, data set {name}",
-                    "rows": self._rows(name),
+                    "rows": self.rows(name),
                     "features": self.features(name),
                     **self.known_classes(name),
                 }
@@ -255,7 +235,16 @@ class Tabpate(Study):
             if self._tables(task)
         }
 
-    def _shards(self, dataset: str, kind: str) -> range:
+    def rows(self, dataset: str) -> int:
+        """Records of a table that take part."""
+        return min(filter(None, (self.run.table_size(dataset)["rows"], self.config["roles"]["max_records"])))
+
+    def model(self, dataset: str) -> str:
+        """Name of the model that is queried about a table."""
+        return self.config["models"][self.run.config["datasets"][dataset]["task"]]
+
+    def shards(self, dataset: str, kind: str) -> range:
+        """Numbers of the shards of a table's releases."""
         return shards(len(self.methods.releases(dataset, kind)), self.config["shard"])
 
     def _pairs(self, methods: list[str], epsilons: list[float]) -> list[list[Any]]:
@@ -279,73 +268,5 @@ class Tabpate(Study):
     def _tables(self, task: str) -> list[str]:
         return [name for name in self.config["datasets"] if self.run.config["datasets"][name]["task"] == task]
 
-    def _model(self, dataset: str) -> str:
-        return self.config["models"][self.run.config["datasets"][dataset]["task"]]
-
     def _model_folder(self, dataset: str) -> str:
-        return f"<results>/models/{self._model(dataset)}"
-
-    def _by_shard(self, kind: str, of: Callable[[str], Size]) -> dict[str, Size]:
-        names = self.config["datasets"]
-        return {f"{name}/{shard}": of(name) for name in names for shard in self._shards(name, kind)}
-
-    def _by_shadow_shard(self, sets: int) -> dict[str, Size]:
-        numbers = shards(sets, self.shadow["shard"])
-        return {f"{name}/{shard}": self._shadow_size(name) for name in self.attacked for shard in numbers}
-
-    def _rows(self, dataset: str) -> int:
-        """Records of a table that take part."""
-        return min(filter(None, (self.run.table_size(dataset)["rows"], self.config["roles"]["max_records"])))
-
-    def _bytes(self, rows: int, queries: int, columns: int, model: Passes) -> float:
-        """Memory of a forward pass: as configured, but at least what a quarter as many queries as rows need."""
-        needed = model.memory_bytes(rows, queries, columns)
-        least = model.memory_bytes(rows, max(1, rows // 4), columns)
-        return min(needed, max(self.run.config["memory_mb"] * 2**20, least))
-
-    def _release_size(self, dataset: str) -> Size:
-        """Forward passes of the PATE teachers of all releases."""
-        columns, model = self.run.table_size(dataset)["columns"], self.run.passes(self._model(dataset))
-        load, most, parts = Load(), 0.0, len(self._shards(dataset, "contexts"))
-        for name, epsilon, _ in self.methods.releases(dataset, "contexts"):
-            settings = self.methods.settings(name, dataset, epsilon)
-            if not settings.get("teachers"):
-                continue
-            rows, queries = max(2, self._rows(dataset) // settings["teachers"]), settings["queries"]
-            candidates = len(settings.get("candidates", [None]))
-            load += model.load(candidates * settings["teachers"] / parts, rows, queries, columns)
-            if candidates > 1:  # The student of each is queried about every private record, alone.
-                load += model.load(candidates * self._rows(dataset) / parts, queries, 1, columns)
-            most = max(most, self._bytes(rows, queries, columns, model))
-        return size(load.operations, 0, 0, most, load.seconds)
-
-    def _all_releases(self, dataset: str) -> int:
-        return sum(len(self.methods.releases(dataset, kind)) for kind in MAKES)
-
-    def _student_size(self, dataset: str) -> Size:
-        """Students of all releases, and the model that has the private records in context."""
-        columns, model = self.run.table_size(dataset)["columns"], self.run.passes(self._model(dataset))
-        releases, rows = self._all_releases(dataset), self._rows(dataset)
-        tested = round(rows * self.config["roles"]["test"])
-        load = model.load(releases, STUDENT_ROWS, tested, columns) + model.load(releases, rows, STUDENT_ROWS, columns)
-        return size(load.operations, releases * tested, 0, self._bytes(rows, tested, columns, model), load.seconds)
-
-    def _refits_size(self) -> Size:
-        """Iterations of all refits: with and without the canary, at each epsilon and with the noise off."""
-        section = self.config["synthesizers"]
-        return size(2 * section["refits"] * (len(section["epsilons"]) + 1) * section["iterations"])
-
-    def _measured_size(self, dataset: str) -> Size:
-        return size(0, self._all_releases(dataset) * self._rows(dataset))
-
-    def _shadow_size(self, dataset: str) -> Size:
-        table, model = self.run.table_size(dataset), self.run.passes(self.config["models"]["classification"])
-        load, sets = Load(), min(self.shadow["shard"], self.shadow["sets"])
-        for name, epsilon in self.attacked_pairs():
-            settings = self.methods.settings(name, dataset, epsilon) if name in self.methods.compared else {}
-            teachers = settings.get("teachers") or 1
-            rows = max(2, table["rows"] // (2 * teachers))
-            queries = settings.get("queries", table["rows"])
-            load += model.load(sets * teachers, rows, queries, table["columns"])
-            load += model.load(sets, STUDENT_ROWS, table["rows"], table["columns"])
-        return size(load.operations, sets * table["rows"], 0, 0, load.seconds)
+        return f"<results>/models/{self.model(dataset)}"
