@@ -14,6 +14,8 @@ from memaudit.workflow.study import Sizes, Study
 # A context of a probe shows every candidate label at least once: of a class or of three numbers it has about so many
 # rows, of more numbers correspondingly more.
 PROBE_CONTEXT, OF_CANDIDATES = 7, 3
+MEMORY = 4000  # MB of a job that judges, beside permuted memberships
+PERMUTED = 200  # bytes that each run takes for each permutation: all signals, and copies of them in double precision
 FURTHER = ("copies", "label_smoothing", "planted", "control", "against")  # settings that few arms have
 
 
@@ -146,6 +148,10 @@ class Iclmem(Study):
         """Settings of all arms of a task."""
         return {arm: self.arms.settings(wildcards.task, arm) for arm in self.arms.arms_of(wildcards.task)}
 
+    def decision_memory(self, wildcards: Any) -> int:
+        """MB that the job asks for which decides about all runs together."""
+        return MEMORY + round(PERMUTED * self._decide_size().held / 10**6)
+
     def sizes(self) -> Sizes:
         datasets, tasks, runs = self.config["datasets"], self.arms.all_tasks, self.arms.runs
         references = [(name, labels) for name in datasets for labels in self.arms.label_conditions(name)]
@@ -269,7 +275,8 @@ class Iclmem(Study):
 
     def _decide_size(self) -> Size:
         sizes = [self._judge_size(task) for task in self.arms.all_tasks]
-        return size(sum(one.work for one in sizes), sum(one.written for one in sizes), 0)
+        runs = sum(one.written for one in sizes)
+        return size(sum(one.work for one in sizes), runs, runs * self.config["permutations"])
 
 
 def _reference(dataset: str, labels: str) -> str:

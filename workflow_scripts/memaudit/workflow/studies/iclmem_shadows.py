@@ -9,6 +9,9 @@ from memaudit.workflow.studies.iclmem_arms import Arms
 
 Sizes = dict[str, dict[str, Size]]
 
+MEMORY = 4000  # MB of the job that judges, beside permuted coins
+PERMUTED = 32  # bytes that each coin of a condition takes for each permutation
+
 
 class GroundTruth:
     """Shadow models of a run; section: the config's `iclmem`; probe_work: operations of a probe of so many pairs."""
@@ -38,6 +41,10 @@ class GroundTruth:
         probes = {job: self._probe_size(*job.split("/")) for job in self._jobs()}
         return {"iclmem_probe_shadows": probes, "iclmem_judge_shadows": {"": self._judge_size()}}
 
+    def judging_memory(self, wildcards: Any) -> int:
+        """MB that the job asks for which judges all shadow models."""
+        return MEMORY + round(PERMUTED * self._judge_size().held / 10**6)
+
     def _jobs(self) -> list[str]:
         return [
             f"{dataset}/{arm}/{shard}"
@@ -61,7 +68,9 @@ class GroundTruth:
         return size(here * work, here * answers, 0, 2 * model.memory_bytes(*shape))
 
     def _judge_size(self) -> Size:
-        """Permutations and replicates of all shadow models' scores."""
-        epochs = sum(len(self._arms.shadow_settings(*one)["epochs"]) for one in self._arms.shadowed)
-        runs = epochs * self._truth["models"]
-        return size(runs * (self._section["permutations"] + self._section["replicates"]), runs, 0)
+        """Permutations and replicates of all shadow models' scores; the memory is that of one condition at a time."""
+        epochs = [len(self._arms.shadow_settings(*one)["epochs"]) for one in self._arms.shadowed]
+        models, pairs = self._truth["models"], self._truth["targets"] + self._truth["controls"]
+        runs, permutations = sum(epochs) * models, self._section["permutations"]
+        held = max(epochs) * models * pairs * permutations
+        return size(runs * (permutations + self._section["replicates"]), runs, held)
