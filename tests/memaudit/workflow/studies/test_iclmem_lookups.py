@@ -242,3 +242,9 @@ def test_the_work_of_a_probe_grows_with_the_numbers_to_choose_from(iclmem):
     many = {name: iclmem.probe_work(name, 21) for name in ("diabetes", "wine")}
     assert many["wine"] == few["wine"]
     assert 50 < many["diabetes"] / few["diabetes"] < 200
+
+
+def test_the_papers_run_has_a_positive_control_and_all_three_defences():
+    names = Iclmem(RunConfig(load("paper"), PROJECT)).names
+    assert names["positive_arms"] == ["planted"]
+    assert set(names["defended_arms"]) == {"canaries_smoothed", "lora", "dp_sgd"}
