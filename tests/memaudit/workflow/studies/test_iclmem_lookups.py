@@ -248,3 +248,12 @@ def test_the_papers_run_has_a_positive_control_and_all_three_defences():
     names = Iclmem(RunConfig(load("paper"), PROJECT)).names
     assert names["positive_arms"] == ["planted"]
     assert set(names["defended_arms"]) == {"canaries_smoothed", "lora", "dp_sgd"}
+
+
+@pytest.mark.parametrize(("name", "most"), [("paper", 60), ("iclmem", 60), ("config", 1)])
+def test_the_figure_of_doses_has_few_panels_and_all_arms_of_small_runs(name, most):
+    run = RunConfig(load(name), PROJECT)
+    arms, drawn = Iclmem(run).arms, views(run).figures["iclmem_doses"]["where"]["arm"]
+    assert drawn[0] is None  # rows of axes over arms name none
+    assert sum(len(arms.datasets(arm)) for arm in drawn[1:]) <= most
+    assert name == "paper" or drawn[1:] == arms.doses

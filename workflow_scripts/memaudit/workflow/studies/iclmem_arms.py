@@ -127,6 +127,12 @@ class Arms:
         """Plain arms, negative controls among them, that are probed at epochs enough for a dose-response."""
         return [arm for arm in self.plain if len(self.used[arm]["epochs"] or self._section["epochs"]) >= DOSES]
 
+    @property
+    def drawn_doses(self) -> list[str]:
+        """Those of `doses` that a figure has room for: labels not shuffled, and the study's own number of queries."""
+        few = [arm for arm in self.doses if not self.used[arm]["labels"].startswith("shuffled")]
+        return [arm for arm in few if self._rate_and_queries(arm)[1] == self._section["queries"]]
+
     @cached_property
     def dose_axes(self) -> list[str]:
         """Axes of the dose-response beside epochs whose arms share a table of the study."""

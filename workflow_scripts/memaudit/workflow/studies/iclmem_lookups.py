@@ -81,6 +81,8 @@ class Iclmem(Study):
             "plain_arms": arms.plain,
             "dose_axes": arms.dose_axes,
             "any_doses": [*arms.doses, *arms.dose_axes],
+            "drawn_dose_arms": arms.drawn_doses,
+            "any_drawn_doses": [*arms.drawn_doses, *arms.dose_axes],
             "positive_arms": arms.positive,
             "defended_arms": arms.defended,
             "private_arms": arms.private,
