@@ -250,10 +250,28 @@ def test_the_papers_run_has_a_positive_control_and_all_three_defences():
     assert set(names["defended_arms"]) == {"canaries_smoothed", "lora", "dp_sgd"}
 
 
-@pytest.mark.parametrize(("name", "most"), [("paper", 60), ("iclmem", 60), ("config", 1)])
+@pytest.mark.parametrize(("name", "most"), [("paper", 61), ("iclmem", 61), ("config", 1)])
 def test_the_figure_of_doses_has_few_panels_and_all_arms_of_small_runs(name, most):
     run = RunConfig(load(name), PROJECT)
     arms, drawn = Iclmem(run).arms, views(run).figures["iclmem_doses"]["where"]["arm"]
     assert drawn[0] is None  # rows of axes over arms name none
     assert sum(len(arms.datasets(arm)) for arm in drawn[1:]) <= most
-    assert name == "paper" or drawn[1:] == arms.doses
+    often = [arm for arm in arms.positive if len(arms.used[arm]["epochs"]) >= 3]
+    assert name == "paper" or drawn[1:] == arms.doses + often
+
+
+def test_the_docs_say_what_the_papers_permutations_can_detect():
+    run = RunConfig(load("paper"), PROJECT)
+    arms, permutations = Iclmem(run).arms, run.config["iclmem"]["permutations"]
+    clean = [
+        len(one["epochs"]) * len(arms.tables(task, arm))
+        for task, arm in arms.runs
+        if not ((one := arms.settings(task, arm))["placebo"] or one["control"] or one["labels"] == "shuffled_members")
+    ]
+    tests = 4 * sum(clean)
+    least = -(-tests * 20 // (permutations + 1))  # detected together at the smallest p-value, with q at most .05
+    text = (PROJECT / "docs" / "differences.md").read_text(encoding="utf-8")
+    said = text.split("- **Permutations.** The smallest p-value")[1].split("\n- ")[0]
+    numbers = [f"{tests:,} tests", f"{sum(clean):,} settings", f"unless {least} tests"]
+    numbers += [f"{count:,} permutations" for count in (permutations, 20 * tests - 1)]
+    assert [one for one in numbers if one not in " ".join(said.split())] == []

@@ -125,13 +125,17 @@ class Arms:
     @property
     def doses(self) -> list[str]:
         """Plain arms, negative controls among them, that are probed at epochs enough for a dose-response."""
-        return [arm for arm in self.plain if len(self.used[arm]["epochs"] or self._section["epochs"]) >= DOSES]
+        return [arm for arm in self.plain if self._probed_often(arm)]
 
     @property
     def drawn_doses(self) -> list[str]:
-        """Those of `doses` that a figure has room for: labels not shuffled, and the study's own number of queries."""
+        """Arms whose epochs a figure has room for: of `doses` those with the study's queries and labels not shuffled.
+
+        Positive controls are few, and drawn whatever their labels.
+        """
         few = [arm for arm in self.doses if not self.used[arm]["labels"].startswith("shuffled")]
-        return [arm for arm in few if self._rate_and_queries(arm)[1] == self._section["queries"]]
+        few = [arm for arm in few if self._rate_and_queries(arm)[1] == self._section["queries"]]
+        return few + [arm for arm in self.positive if self._probed_often(arm)]
 
     @cached_property
     def dose_axes(self) -> list[str]:
@@ -188,6 +192,9 @@ class Arms:
     def _rate_and_queries(self, arm: str) -> tuple[float, int]:
         settings = self._section["arms"][arm]
         return settings["learning_rate"], settings["queries"] or self._section["queries"]
+
+    def _probed_often(self, arm: str) -> bool:
+        return len(self.used[arm]["epochs"] or self._section["epochs"]) >= DOSES
 
     def _plain_and_normal(self) -> list[str]:
         return [arm for arm in self.plain if self.used[arm]["labels"] == "normal"]
