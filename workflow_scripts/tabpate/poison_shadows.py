@@ -17,6 +17,8 @@ records: poisons get the most likely wrong class by a context of these.
 
 from dataclasses import replace
 
+from functools import partial
+
 import numpy as np
 
 from memaudit.attacks.poisoning import reference_rows, runner_up
@@ -53,13 +55,12 @@ def main(job, scratch):
         # Poisons change their own shards alone: predictions of all other teachers are cached.
         cached = CachedPredictions(predict)
         for condition, epsilon in params.pairs:
-            student, one = (number, condition, epsilon, cached, counts), []
+            student, of_targets = partial(_wrong, shadows, number, condition, epsilon, cached, counts), []
             # A part for each target: all of a student's targets can take longer than a job may.
             for place, attacked in enumerate(zip(targets, poison, strict=True)):
                 name = f"{number:06d} {condition} {epsilon} {place:04d}"
-                compute = lambda student=student, attacked=attacked: _wrong(shadows, *student, *attacked)  # noqa: E731
-                one.append(scratch.part(name, compute))
-            wrong.append(np.stack(one))
+                of_targets.append(scratch.part(name, partial(student, *attacked)))
+            wrong.append(np.stack(of_targets))
     grid = shadows.grid(sets, params.pairs, targets).assign_coords(budget=counts)
     grid = grid.assign(wrong=(("release", "record", "budget"), np.stack(wrong)), poison_label=("record", poison))
     write_grid(grid.assign_attrs(mode=model.mode), job.output[0])
