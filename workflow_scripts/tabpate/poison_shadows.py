@@ -16,7 +16,6 @@ records: poisons get the most likely wrong class by a context of these.
 """
 
 from dataclasses import replace
-
 from functools import partial
 
 import numpy as np
