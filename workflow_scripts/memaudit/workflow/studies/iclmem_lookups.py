@@ -15,7 +15,7 @@ from memaudit.workflow.study import Sizes, Study
 # rows, of more numbers correspondingly more.
 PROBE_CONTEXT, OF_CANDIDATES = 7, 3
 MEMORY = 4000  # MB of a job that judges, beside permuted memberships
-PERMUTED = 200  # bytes that each run takes for each permutation: all signals, and copies of them in double precision
+PERMUTED = 220  # bytes that each run takes for each permutation: all signals, and copies of them in double precision
 FURTHER = ("copies", "label_smoothing", "planted", "control", "against")  # settings that few arms have
 
 

@@ -10,7 +10,7 @@ from memaudit.workflow.studies.iclmem_arms import Arms
 Sizes = dict[str, dict[str, Size]]
 
 MEMORY = 4000  # MB of the job that judges, beside permuted coins
-PERMUTED = 32  # bytes that each coin of a condition takes for each permutation
+PERMUTED = 36  # bytes that each coin of a condition takes for each permutation
 
 
 class GroundTruth:
