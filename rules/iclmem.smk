@@ -151,7 +151,7 @@ rule iclmem_decide_outcomes:
     conda:
         "../envs/statistics.yaml"
     resources:
-        mem_mb=grows(ICLMEM.decision_memory),
+        mem_mb=grows(4000, ICLMEM.decision_memory),
         runtime="2h",
     params:
         code=digest("iclmem_decide_outcomes", env="statistics"),
@@ -207,7 +207,7 @@ rule iclmem_judge_shadows:
     conda:
         "../envs/statistics.yaml"
     resources:
-        mem_mb=grows(ICLMEM.ground_truth.judging_memory),
+        mem_mb=grows(4000, ICLMEM.ground_truth.judging_memory),
         runtime="2h",
     params:
         **ICLMEM.keys("permutations", "replicates"),

@@ -209,8 +209,8 @@ def test_judging_is_sized_by_runs(iclmem):
 
 def test_deciding_asks_for_the_memory_of_all_permutations_of_all_runs(iclmem):
     decided = iclmem.sizes()["iclmem_decide_outcomes"][""]
-    assert decided.held == decided.written * 99
-    assert iclmem.decision_memory(None) == 4000 + round(200 * decided.held / 10**6)
+    assert decided.forward == 200 * decided.written * 99
+    assert iclmem.decision_memory(None) == round(decided.forward / 10**6)
     # At the counts of the paper about 22 GiB were measured.
     paper = Iclmem(RunConfig(load("paper"), PROJECT))
     assert 22 * 2**30 / 10**6 < paper.decision_memory(None) < 40_000

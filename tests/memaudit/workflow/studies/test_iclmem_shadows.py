@@ -45,8 +45,8 @@ def test_work_grows_with_models_epochs_and_probed_pairs():
 
 def test_judging_asks_for_the_memory_of_all_permutations_of_a_condition():
     truth = ground_truth()
-    assert truth.sizes()["iclmem_judge_shadows"][""].held == 12 * 25 * 1999
-    assert truth.judging_memory(None) == 4000 + round(36 * 12 * 25 * 1999 / 10**6)
+    assert truth.sizes()["iclmem_judge_shadows"][""].forward == 32 * 12 * 25 * 1999
+    assert truth.judging_memory(None) == round(32 * 12 * 25 * 1999 / 10**6)
     # At the counts of the paper .54 MB were measured for each of 9,999 permutations.
     paper = Iclmem(RunConfig(load("paper"), PROJECT)).ground_truth
     assert 0.54 * 9999 < paper.judging_memory(None) < 12_000

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from memaudit.config.iclmem_section import PLANTED
-from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.job_costs import Size, asked_mb, size
 from memaudit.workflow.run_config import shards
 from memaudit.workflow.studies.iclmem_arms import Arms
 from memaudit.workflow.studies.iclmem_shadows import GroundTruth
@@ -14,8 +14,7 @@ from memaudit.workflow.study import Sizes, Study
 # A context of a probe shows every candidate label at least once: of a class or of three numbers it has about so many
 # rows, of more numbers correspondingly more.
 PROBE_CONTEXT, OF_CANDIDATES = 7, 3
-MEMORY = 4000  # MB of a job that judges, beside permuted memberships
-PERMUTED = 220  # bytes that each run takes for each permutation: all signals, and copies of them in double precision
+PERMUTED = 200  # bytes that each run takes for each permutation: all signals, and copies of them in double precision
 FURTHER = ("copies", "label_smoothing", "planted", "control", "against")  # settings that few arms have
 
 
@@ -151,8 +150,8 @@ class Iclmem(Study):
         return {arm: self.arms.settings(wildcards.task, arm) for arm in self.arms.arms_of(wildcards.task)}
 
     def decision_memory(self, wildcards: Any) -> int:
-        """MB that the job asks for which decides about all runs together."""
-        return MEMORY + round(PERMUTED * self._decide_size().held / 10**6)
+        """MB of the permutations of all runs, which one job decides about."""
+        return asked_mb(self._decide_size(), 0)
 
     def sizes(self) -> Sizes:
         datasets, tasks, runs = self.config["datasets"], self.arms.all_tasks, self.arms.runs
@@ -278,7 +277,7 @@ class Iclmem(Study):
     def _decide_size(self) -> Size:
         sizes = [self._judge_size(task) for task in self.arms.all_tasks]
         runs = sum(one.written for one in sizes)
-        return size(sum(one.work for one in sizes), runs, runs * self.config["permutations"])
+        return size(sum(one.work for one in sizes), runs, 0, PERMUTED * runs * self.config["permutations"])
 
 
 def _reference(dataset: str, labels: str) -> str:

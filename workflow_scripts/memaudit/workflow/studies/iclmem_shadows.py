@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.job_costs import Size, asked_mb, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.studies.iclmem_arms import Arms
 
 Sizes = dict[str, dict[str, Size]]
 
-MEMORY = 4000  # MB of the job that judges, beside permuted coins
-PERMUTED = 36  # bytes that each coin of a condition takes for each permutation
+PERMUTED = 32  # bytes that each coin of a condition takes for each permutation
 
 
 class GroundTruth:
@@ -42,8 +41,8 @@ class GroundTruth:
         return {"iclmem_probe_shadows": probes, "iclmem_judge_shadows": {"": self._judge_size()}}
 
     def judging_memory(self, wildcards: Any) -> int:
-        """MB that the job asks for which judges all shadow models."""
-        return MEMORY + round(PERMUTED * self._judge_size().held / 10**6)
+        """MB of the permuted coins of a condition, for the job that judges all shadow models."""
+        return asked_mb(self._judge_size(), 0)
 
     def _jobs(self) -> list[str]:
         return [
@@ -72,5 +71,5 @@ class GroundTruth:
         epochs = [len(self._arms.shadow_settings(*one)["epochs"]) for one in self._arms.shadowed]
         models, pairs = self._truth["models"], self._truth["targets"] + self._truth["controls"]
         runs, permutations = sum(epochs) * models, self._section["permutations"]
-        held = max(epochs) * models * pairs * permutations
-        return size(runs * (permutations + self._section["replicates"]), runs, held)
+        permuted = PERMUTED * max(epochs) * models * pairs * permutations
+        return size(runs * (permutations + self._section["replicates"]), runs, 0, permuted)
