@@ -44,6 +44,11 @@ def test_the_plan_counts_the_jobs_of_the_dry_run(tmp_path, name):
     assert "models for a threshold of each record's own at FPR 0.1" in printed
 
 
+@pytest.mark.parametrize("name", ["attacks", "iclmem", "lira", "ltmia_texts", "predict", "predict_mmlu", "tabpate"])
+def test_the_evidence_configs_have_a_plan(tmp_path, name):
+    assert "total" in planned(snakemake(tmp_path, name, "plan"))
+
+
 def test_the_planned_cpu_time_is_what_the_run_takes(smoke):
     spent = sum(record["cpu_seconds"] for record in read_all(smoke.results / "provenance").values()) / 3600
     _, hours = planned(smoke.snakemake("plan"))["total"]

@@ -59,6 +59,8 @@ def test_queries_that_are_asked_are_those_that_the_budget_pays_for(tabpate, epsi
     asked = TabpateSizes(tabpate).asked(settings, dataset, epsilon)
     assert asked == pytest.approx(exact, rel=0.02, abs=2)
     assert TabpateSizes(tabpate).asked(settings | {"threshold": None}, dataset, epsilon) == 5000
+    fitted = settings | {"threshold": None, "sigma2": None, "candidates": [0.0, 0.2]}
+    assert TabpateSizes(tabpate).asked(fitted, dataset, epsilon) == 5000, "noise is fitted to the queries"
 
 
 def test_poisons_are_a_release_for_each_target_and_number(tabpate):

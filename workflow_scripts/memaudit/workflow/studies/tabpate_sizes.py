@@ -62,7 +62,7 @@ class TabpateSizes:
     def asked(self, settings: Mapping[str, Any], dataset: str, epsilon: float) -> int:
         """Queries that teachers answer, roughly: no more than the budget pays for (`Plan.most_queries`)."""
         candidates = len(settings.get("candidates", [None]))
-        if settings.get("threshold") is None and candidates == 1:
+        if settings.get("threshold") is None and (candidates == 1 or settings.get("sigma2") is None):
             return settings["queries"]  # noise is such that all of them can be answered
         rho = _rho(epsilon, self.config["delta"]) * (1 - (settings.get("alpha") or 0))
         if self.study.run.config["datasets"][dataset]["task"] == "regression":
