@@ -152,7 +152,7 @@ rule iclmem_decide_outcomes:
         "../envs/statistics.yaml"
     resources:
         mem_mb=grows(4000, ICLMEM.decision_memory),
-        runtime="2h",
+        runtime="4h",
     params:
         code=digest("iclmem_decide_outcomes", env="statistics"),
         seed=config["seed"],

@@ -40,7 +40,7 @@ CONTROLS = (NEGATIVE_CONTROL, POSITIVE_CONTROL)
 
 def main(job):
     params, seed = job.params.iclmem, job.params.seed
-    study, controls, positives = _studies(several(job.input.runs), several(job.input.null))
+    study, controls, positives = _studies(several(job.input.runs), several(job.input.null), seed)
     rules = {name: Rule(**thresholds) for name, thresholds in params["rules"].items()}
     resampling = outcome_shares.SplitBootstrap(params["replicates"], seed)
     decided = significance_tests.decisions(study)
@@ -74,7 +74,7 @@ def main(job):
     return {"seed": seed}
 
 
-def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study, Study]:
+def _studies(runs: list[str], nulls: list[str], seed: int) -> tuple[Study, Study, Study]:
     """All runs but controls, those of negative controls, and those of positive ones.
 
     Raises AuditError where `runs` and `null` are not of the same runs.
@@ -89,7 +89,7 @@ def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study, Study]:
     kinds = table["regime"].str.split()
     negative, positive = (kinds.map(lambda of, name=name: name in of).astype(bool) for name in CONTROLS)
     return tuple(
-        Study(table[chosen].reset_index(drop=True), null.isel(run=chosen.to_numpy()))
+        Study(table[chosen].reset_index(drop=True), null.isel(run=chosen.to_numpy()), seed)
         for chosen in (~negative & ~positive, negative, positive)
     )
 

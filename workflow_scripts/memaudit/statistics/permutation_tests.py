@@ -63,7 +63,12 @@ def p_value(observed: Array, null: Array) -> Array:
 
 def p_values_of_permutations(null: Array) -> Array:
     """p-value of each permutation (..., permutation) among all of them: the share that is no smaller."""
-    return rankdata(-null, "max", axis=-1) / null.shape[-1]
+    return number_no_smaller(null) / null.shape[-1]
+
+
+def number_no_smaller(null: Array) -> Array:
+    """Number of permutations that are no smaller than each (..., permutation), itself included."""
+    return rankdata(-null, "max", axis=-1)
 
 
 def max_t(observed: Array, null: Array) -> Array:

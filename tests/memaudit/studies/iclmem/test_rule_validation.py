@@ -68,6 +68,7 @@ def exchangeable(seed, settings=3, splits=2, permutations=99):
     same = {"model": "m", "regime": "single fixed", "learning_rate": 1e-3, "queries": 50, "context": "8"}
     larger = drawn[:, :2].max(axis=1)
     table = table.assign(**same, larger_auc=larger[:, 0], larger_p=p_value(larger[:, 0], larger[:, 1:]))
+    table["mu_gap"] = gap[:, 0]
     detected = (larger[:, 0] > 0.5) & (gap[:, 0] <= 0)
     table["outcome_as_written"] = np.where(detected, "detectable", "inversion")
     arrays = {

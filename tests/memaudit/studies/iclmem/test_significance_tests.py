@@ -93,8 +93,8 @@ def test_the_larger_of_two_is_judged_against_the_larger_of_two():
     permuted = 0.5 + 0.05 * rng.normal(size=(5, 2, 999))
     observed = np.array([0.51, 0.52, 0.515, 0.518, 0.522])
     settings = [np.arange(5)]
-    alone = decide(observed, permuted[:, 0], settings, "loss")
-    larger = decide(observed, permuted.max(1), settings, "larger")
+    alone = decide(observed, [permuted[:, 0]], settings, "loss")
+    larger = decide(observed, [permuted.max(1)], settings, "larger")
     assert alone["low"][0] == larger["low"][0] > 0.5
     assert alone["p"][0] < 0.25
     assert larger["p"][0] > 0.7
@@ -105,10 +105,10 @@ def test_an_interval_above_one_half_is_not_enough_for_the_larger_of_two():
     permuted = 0.53 + 0.01 * np.random.default_rng(0).normal(size=(5, 999))
     # Widened for skewed values, the interval of five splits of this spread includes one half: the loss is no detection.
     scattered = np.array([0.52, 0.58, 0.62, 0.64, 0.54])
-    assert not decide(scattered, permuted, [np.arange(5)], "loss")["above"][0]
+    assert not decide(scattered, [permuted], [np.arange(5)], "loss")["above"][0]
     observed = np.array([0.54, 0.58, 0.607, 0.62, 0.553])
     for signal, expected in (("loss", True), ("larger", False)):
-        table = decide(observed, permuted, [np.arange(5)], signal)
+        table = decide(observed, [permuted], [np.arange(5)], signal)
         assert table["p"][0] < 0.05
         assert 0.5 < table["low"][0] < 0.53
         assert table["above"][0] == expected, signal
@@ -190,10 +190,15 @@ def test_a_setting_states_the_auc_that_the_whole_rule_detects():
     assert low <= found <= high
 
 
-def test_with_too_few_permutations_no_auc_is_detectable():
-    given = judged(fall=0.0, seed=1)
-    few = Study(given.runs, given.null.isel(permutation=slice(19)))
-    assert (decisions(few)["loss"]["detectable"] == 1).all()
+def test_few_permutations_of_each_split_detect_jointly():
+    """19 of each of five splits make 20^5 memberships, enough for one of eight tests alone; one of each makes 32."""
+    planted = judged(fall=3.0)
+    for permutations, smallest in {19: 1 / 160, 1: 1 / 32}.items():
+        few = Study(planted.runs, planted.null.isel(permutation=slice(permutations)))
+        table = decisions(few)["loss"]
+        assert table["p"].to_numpy() == pytest.approx(smallest, rel=0.5), permutations
+    method = next(decision_rows(few, decisions(few)))["method"]
+    assert method == "159 permutations of membership within splits, drawn jointly from 1 of each"
 
 
 def test_permuted_detections_need_the_interval_too():

@@ -56,10 +56,12 @@ def _detectable(study: Study, rule: Rule) -> Mask:
 def _passing(study: Study, effects: Effects) -> Iterator[tuple[str, Array]]:
     """Checks of `_checks` for each permuted membership in place of the true one: name, (run, permutation).
 
-    1 passed, 0 failed, NaN not applicable; each by its whole rule, corrected as the true one is. For the effect of
-    labels the interval of a permuted difference is as wide as that of the true one.
+    1 passed, 0 failed, NaN not applicable; each by its whole rule, corrected as the true one is. Permutations are those
+    of `jointly_permuted`. For the effect of labels the interval of a permuted difference is as wide as that of the true
+    one.
     """
-    permuted = study.values("permuted")
+    drawn = study.jointly_permuted()
+    permuted = drawn.values("permuted")
     p = p_values_of_permutations(permuted[LARGER])
     yield "p-value", p <= LEVEL
     q, confounded = np.full(p.shape, np.nan), (study.runs["labels"] == CONFOUNDED).to_numpy()
@@ -68,7 +70,8 @@ def _passing(study: Study, effects: Effects) -> Iterator[tuple[str, Array]]:
     yield "q-value", q <= LEVEL
     for check, signal in HEADLINE.items():
         family = next(family for family in FAMILIES if signal in family)
-        yield check, _of_runs(study, permuted_detections(study, family)[family.index(signal)])
+        detected = permuted_detections(study, family)[family.index(signal), :, : p.shape[1]]
+        yield check, _of_runs(study, detected)
     weakening = _weakening(effects)
     for labels in dict.fromkeys(effect.labels for effect in weakening):
         passed = np.full(p.shape, np.nan)
@@ -86,7 +89,8 @@ def _shares_by_chance(
     By rule, name of `counted` runs, and check; NaN where the rule detects in no permutation.
     """
     intact = (study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE).to_numpy()[:, None]
-    hits = {name: _detectable(study, rule) & intact for name, rule in known.items()}
+    drawn = study.jointly_permuted()
+    hits = {name: _detectable(drawn, rule) & intact for name, rule in known.items()}
     found = {}
     for check, passed in _passing(study, effects):
         for name, by_chance in hits.items():

@@ -2,8 +2,9 @@
 
 A signal is detected in a setting if its q-value (Benjamini and Hochberg, over all settings and signals) is at most .05
 and the interval of its mean over splits lies above chance. The larger of the paper's two signals, which its rules take,
-is a family of its own. Max-T p-values over the epochs of its condition are reported beside. With m / .05 permutations a
-single one of m AUCs can be detected; several detected ones need correspondingly fewer.
+is a family of its own. Max-T p-values over the epochs of its condition are reported beside. A single one of m AUCs can
+be detected with m / .05 permutations: where the runs have fewer, those of a setting's splits are drawn jointly
+(`joint_permutations`).
 
 A permutation exchanges a member with a non-member. This assumes that they differ in membership alone. Where only the
 members' labels are shuffled they differ in their labels too: such a setting may be detected, above or below one half,
@@ -11,7 +12,7 @@ without memorization, and is not under the null. It is corrected apart, so that 
 others. Labels that are shuffled for all records, and canaries, are clean comparisons.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +27,12 @@ from memaudit.statistics.bootstrap import t_half_width
 from memaudit.statistics.detection_power import POWER_OF_MEANS, critical, smallest_mean_excess
 from memaudit.statistics.permutation_tests import (
     max_t,
+    number_no_smaller,
     p_value,
-    p_values_of_permutations,
     q_value,
     q_values_of_permutations,
 )
+from memaudit.studies.iclmem.joint_permutations import JointPermutations, SettingNulls
 from memaudit.studies.iclmem.outcome_rules import LEVEL
 from memaudit.studies.iclmem.probe_misses import probe_misses
 from memaudit.studies.iclmem.run_metrics import LARGER, SIGNALS, STUDY, larger
@@ -42,13 +44,18 @@ FAMILIES = (SIGNALS, (LARGER,))  # signals that are corrected together
 CLEAN = "all"  # label conditions but the confounded one
 CONFOUNDED = "shuffled_members"  # labels under which members differ by more than their membership
 LABELS = ("normal", CONFOUNDED, "shuffled_all")  # of the paper; canaries are reported apart
+TOGETHER = 4096  # permutations that are corrected at once: of all tests together they take gigabytes
 
 
 class Study(NamedTuple):
-    """All runs of a study: a line each with index 0, 1, ..., and their arrays (`judge_run`) in the same order."""
+    """All runs of a study: a line each with index 0, 1, ..., and their arrays (`judge_run`) in the same order.
+
+    seed: of the joint permutations of splits.
+    """
 
     runs: pd.DataFrame
     null: xr.Dataset
+    seed: int = 0
 
     def settings(self) -> list[NDArray[np.intp]]:
         """Runs of each setting, splits in order."""
@@ -56,8 +63,40 @@ class Study(NamedTuple):
 
     def values(self, name: str) -> dict[str, Array]:
         """An array (run, ...) of `null` for each signal, and the larger of the paper's two."""
-        values = self.null[name].transpose("signal", "run", ...).values.astype(np.float64)
-        return dict(zip(SIGNALS, values, strict=True)) | {LARGER: larger(values)}
+        return {signal: self.of_signal(name, signal) for signal in (*SIGNALS, LARGER)}
+
+    def of_signal(self, name: str, signal: str) -> Array:
+        """An array (run, ...) of `null` for one signal, or for the larger of the paper's two."""
+        values = self.null[name].transpose("signal", "run", ...).values
+        chosen = larger(values) if signal == LARGER else values[SIGNALS.index(signal)]
+        return chosen.astype(np.float64)
+
+    def joint(self) -> JointPermutations:
+        """Permutations of all splits together, as many as a single detection among all that are corrected needs."""
+        confounded = _confounded(self)
+        tests = len(SIGNALS) * int(max(confounded.sum(), (~confounded).sum()))
+        return JointPermutations(self.runs, self.null.sizes["permutation"], tests, self.seed)
+
+    def nulls(self, signal: str) -> SettingNulls:
+        """AUCs under joint permutations, by setting."""
+        values = (self.of_signal(name, signal) for name in ("observed", "permuted"))
+        return SettingNulls(self.joint(), *values, self.settings())
+
+    def jointly_permuted(self) -> "Study":
+        """Runs with the first joint permutations in place of their own, as many as they have."""
+        joint, count = self.joint(), self.null.sizes["permutation"]
+        if not joint.drawn:
+            return self
+        observed = self.null["observed"].transpose("run", "signal").values
+        permuted = self.null["permuted"].transpose("run", "signal", "permutation")
+        gap = self.null["permuted_gap"].transpose("run", "permutation")
+        true_gap, drawn, drawn_gap = self.runs["mu_gap"].to_numpy(), np.empty_like(permuted), np.empty_like(gap)
+        for run in range(len(self.runs)):
+            drawn[run] = [
+                joint.of_run(run, *values, count) for values in zip(observed[run], permuted.values[run], strict=True)
+            ]
+            drawn_gap[run] = joint.of_run(run, true_gap[run], gap.values[run], count)
+        return self._replace(null=self.null.assign(permuted=(permuted.dims, drawn), permuted_gap=(gap.dims, drawn_gap)))
 
 
 def means(values: Array, settings: Sequence[NDArray[np.intp]]) -> Array:
@@ -70,24 +109,30 @@ def means(values: Array, settings: Sequence[NDArray[np.intp]]) -> Array:
     return averaged
 
 
-def decide(observed: Array, permuted: Array, settings: Sequence[NDArray[np.intp]], signal: str) -> pd.DataFrame:
-    """Table of settings; observed: (run,), permuted: (run, permutation).
+def decide(observed: Array, nulls: Iterable[Array], settings: Sequence[NDArray[np.intp]], signal: str) -> pd.DataFrame:
+    """Table of settings; observed: (run,), nulls: (split, permutation) of each setting, see `SettingNulls`.
 
     auc; low, of its interval; chance; p; above: whether low is above chance; spread: standard deviation of a permuted
     AUC, a mean over the splits that did not diverge; splits: their number.
     """
-    auc, null = means(observed, settings), means(permuted, settings)
-    low = np.array([summary(observed[runs]).get("low", np.nan) for runs in settings])
-    chance = _chance(null, signal)
-    finite = [permuted[runs][~np.isnan(permuted[runs]).any(axis=1)] for runs in settings]
-    spread = [values.std(axis=1).mean() if len(values) else np.nan for values in finite]
-    facts = {"auc": auc, "low": low, "chance": chance, "p": p_value(auc, null), "above": low > chance}
-    return pd.DataFrame(facts | {"spread": spread, "splits": [len(values) for values in finite]})
+    return pd.DataFrame(
+        [_decided(observed[runs], null, signal) for runs, null in zip(settings, nulls, strict=True)],
+        columns=["auc", "low", "chance", "p", "above", "spread", "splits"],
+    )
 
 
-def _chance(null: Array, signal: str) -> Array:
-    """AUC (setting,) without memory; null: (setting, permutation). The larger of two has a mean above one half."""
-    return null.mean(axis=1) if signal == LARGER else np.full(len(null), 0.5)
+def _decided(observed: Array, null: Array, signal: str) -> tuple[Any, ...]:
+    """Columns of `decide` for one setting; observed: (split,), null: (split, permutation)."""
+    if not len(null):
+        return np.nan, np.nan, np.nan, np.nan, False, np.nan, 0
+    auc, mean = observed[~np.isnan(observed)].mean(), null.mean(axis=0)
+    low, chance = summary(observed).get("low", np.nan), _chance(mean, signal)
+    return auc, low, chance, float(p_value(auc, mean)), low > chance, null.std(axis=1).mean(), len(null)
+
+
+def _chance(null: Array, signal: str) -> float:
+    """AUC without memory; null: (permutation,), means over splits. The larger of two has a mean above one half."""
+    return float(null.mean()) if signal == LARGER else 0.5
 
 
 def decisions(study: Study) -> dict[str, pd.DataFrame]:
@@ -96,16 +141,23 @@ def decisions(study: Study) -> dict[str, pd.DataFrame]:
     The last is the smallest AUC that is detected with probability .9 beside the other detections of its family, for
     splits that vary as permuted memberships do; 1 where no AUC is.
     """
-    settings, observed, permuted = study.settings(), study.values("observed"), study.values("permuted")
+    settings, nulls = study.settings(), {signal: study.nulls(signal) for signal in (*SIGNALS, LARGER)}
     lines = study.runs.iloc[[runs[0] for runs in settings]].reset_index(drop=True)
-    decided = {signal: decide(observed[signal], permuted[signal], settings, signal) for signal in (*SIGNALS, LARGER)}
+    decided = {signal: decide(null.observed, null, settings, signal) for signal, null in nulls.items()}
     decided = corrected(decided, _confounded(study))
     for signal, table in decided.items():
-        null, adjusted = means(permuted[signal], settings), np.full(len(table), np.nan)
+        adjusted, detectable = np.full(len(table), np.nan), np.full(len(table), np.nan)
         for places in lines.groupby(["dataset", "arm"]).indices.values():
-            adjusted[places] = max_t(table["auc"].to_numpy()[places], null[places])
-        decided[signal] = table.assign(p_epochs=adjusted, detectable=_detectable(table, null))
+            null = np.stack([_mean(nulls[signal].of(place)) for place in places])
+            adjusted[places] = max_t(table["auc"].to_numpy()[places], null)
+            detectable[places] = _detectable(table.iloc[places], null)
+        decided[signal] = table.assign(p_epochs=adjusted, detectable=detectable)
     return decided
+
+
+def _mean(null: Array) -> Array:
+    """Mean (permutation,) over splits (split, permutation), NaN without any."""
+    return null.mean(axis=0) if len(null) else np.full(null.shape[1], np.nan)
 
 
 def _confounded(study: Study) -> Mask:
@@ -148,29 +200,38 @@ def permuted_detections(study: Study, family: Sequence[str] = SIGNALS) -> Mask:
 
     By the whole rule of `decisions`: q, corrected in the same way, and the interval over splits above chance.
     """
-    settings, permuted = study.settings(), study.values("permuted")
-    p = p_values_of_permutations(np.stack([means(permuted[signal], settings) for signal in family]))
-    confounded, detected = _confounded(study), np.zeros(p.shape, dtype=bool)
-    for chosen in (confounded, ~confounded):
-        q = q_values_of_permutations(p[:, chosen].reshape(-1, p.shape[-1]))
-        detected[:, chosen] = (q <= LEVEL).reshape(len(family), -1, p.shape[-1])
-    return detected & np.stack([_above_chance(permuted[signal], settings, signal) for signal in family])
+    nulls, settings, count = [study.nulls(signal) for signal in family], study.settings(), study.joint().count
+    no_smaller = np.zeros((len(family), len(settings), count), np.int32)
+    detected, defined = np.zeros(no_smaller.shape, np.bool_), np.zeros(no_smaller.shape[:2], np.bool_)
+    for of_signal, (signal, of_settings) in enumerate(zip(family, nulls, strict=True)):
+        for place, null in enumerate(of_settings):
+            if len(null):
+                mean = null.mean(axis=0)
+                no_smaller[of_signal, place] = number_no_smaller(mean)
+                detected[of_signal, place] = _above_chance(null, _chance(mean, signal))
+                defined[of_signal, place] = True
+    for chosen in (_confounded(study), ~_confounded(study)):
+        tests = np.nonzero(defined & chosen)
+        for start in range(0, count, TOGETHER):
+            part = np.s_[start : start + TOGETHER]
+            q = q_values_of_permutations(no_smaller[*tests, part] / count)
+            detected[*tests, part] &= q <= LEVEL
+    return detected
 
 
-def _above_chance(permuted: Array, settings: Sequence[NDArray[np.intp]], signal: str) -> Mask:
-    """Whether the interval of a permuted membership lies above chance (setting, permutation); (run, permutation)."""
-    above = np.zeros((len(settings), permuted.shape[1]), dtype=bool)
-    for at, runs in enumerate(settings):
-        finite = permuted[runs][~np.isnan(permuted[runs]).any(axis=1)]
-        if len(finite) > 1:
-            mean = finite.mean(axis=0)
-            above[at] = mean - t_half_width(finite) > _chance(mean[None], signal)
-    return above
+def _above_chance(null: Array, chance: float) -> Mask:
+    """Whether the interval of each permutation lies above chance (permutation,); null: (split, permutation)."""
+    if len(null) < 2:
+        return np.zeros(null.shape[1], np.bool_)
+    return null.mean(axis=0) - t_half_width(null) > chance
 
 
 def decision_rows(study: Study, decided: Mapping[str, pd.DataFrame]) -> Rows:
     """Tidy rows of every setting and signal; settings that diverged in all splits have none."""
-    permutations = f"{study.null.sizes['permutation']} permutations of membership within splits"
+    joint = study.joint()
+    permutations = f"{joint.count} permutations of membership within splits"
+    if joint.drawn:
+        permutations += f", drawn jointly from {joint.permutations} of each"
     metrics = {"p": "auc p-value", "q": "auc q-value", "p_epochs": "auc max-T p-value"}
     lines = [(study.runs.iloc[runs[0]], len(runs)) for runs in study.settings()]
     for signal, table in decided.items():

@@ -15,6 +15,11 @@ from memaudit.workflow.study import Sizes, Study
 # rows, of more numbers correspondingly more.
 PROBE_CONTEXT, OF_CANDIDATES = 7, 3
 PERMUTED = 200  # bytes that each run takes for each permutation: all signals, and copies of them in double precision
+TESTED, LEVEL = (
+    4,
+    0.05,
+)  # signals, and the q-value of a detection: tests / LEVEL joint permutations are drawn of each test
+JOINT = 8  # bytes that each test takes for each joint permutation: its place among them, and decisions
 FURTHER = ("copies", "label_smoothing", "planted", "control", "against")  # settings that few arms have
 
 
@@ -277,7 +282,9 @@ class Iclmem(Study):
     def _decide_size(self) -> Size:
         sizes = [self._judge_size(task) for task in self.arms.all_tasks]
         runs = sum(one.written for one in sizes)
-        return size(sum(one.work for one in sizes), runs, 0, PERMUTED * runs * self.config["permutations"])
+        tests, permutations = TESTED * runs / self.config["splits"], self.config["permutations"]
+        memory = PERMUTED * runs * permutations + JOINT * tests * max(permutations, tests / LEVEL)
+        return size(sum(one.work for one in sizes), runs, 0, memory)
 
 
 def _reference(dataset: str, labels: str) -> str:
