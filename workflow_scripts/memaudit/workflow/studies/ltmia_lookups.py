@@ -1,4 +1,4 @@
-"""Look-ups of rules/ltmia/: combinations of models and corpora, targets by job, files, and how large the jobs are."""
+"""Look-ups of rules/ltmia/: combinations of models and corpora, targets by job, and files."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -6,9 +6,9 @@ from typing import Any
 
 from memaudit.common import transfer_setting
 from memaudit.common.errors import AuditError
-from memaudit.models import language_model_costs
-from memaudit.workflow.job_costs import Size, asked_mb, size
+from memaudit.workflow.job_costs import asked_mb
 from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.studies.ltmia_sizes import SENSITIVITY, LtmiaSizes
 from memaudit.workflow.study import Sizes, Study
 
 # A target: base model, corpus, tuning.
@@ -18,14 +18,7 @@ SOURCE = (
     "source", "package", "content", "path", "name", "subset", "split", "text_columns", "characters",
     "document_start", "document_characters", "sha256",
 )  # fmt: skip
-SENSITIVITY = ("diversity", "importance")
 MEMORY = 8000  # MB of a job beside its model
-NULL_SHARE = 0.25  # of the texts of the training, for a classifier of shuffled labels
-# Bytes of memory for a character of the corpora, a text of a target that is judged, and one that a classifier of few
-# combinations has scored.
-PER_CHARACTER, PER_JUDGED, PER_SENSITIVITY = 25, 4000, 1000
-UNKNOWN_CHARACTERS = 60 * 10**6  # of a corpus that is read whole
-CHANNELS = 154  # of the features of a token
 PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
 
 
@@ -59,6 +52,7 @@ class Ltmia(Study):
         # A TPR at an FPR below 1 / non-members is not resolved, and left out.
         resolved = 1 / config["texts"]["parts"]["nonmember"]
         self.fprs = sorted({fpr for fpr in config["fpr"] if fpr >= resolved}, reverse=True)
+        self.job_sizes = LtmiaSizes(self)
 
     @property
     def results(self) -> dict[str, list[str]]:
@@ -93,24 +87,24 @@ class Ltmia(Study):
 
     def hub(self, wildcards) -> dict[str, Any]:
         """Where on the hub a base model lies."""
-        return self._entry(wildcards.model)["hub"]
+        return self.entry(wildcards.model)["hub"]
 
     def made_here(self, file: str) -> Callable[[Any], str | list[str]]:
         """A file that base models are made from; nothing for a model that is there."""
 
         def of(wildcards) -> str | list[str]:
-            return file if self._entry(wildcards.model)["model_type"] is not None else []
+            return file if self.entry(wildcards.model)["model_type"] is not None else []
 
         return of
 
     def fetched(self, wildcards) -> str | list[str]:
         """The folder of a base model of the hub; nothing for others."""
-        hub = self._entry(wildcards.model)["hub"]
+        hub = self.entry(wildcards.model)["hub"]
         return f"<results>/models/ltmia/{wildcards.model}/fetched" if hub else []
 
     def model_entry(self, wildcards) -> dict[str, Any]:
         """What makes a base model; its family is for readers alone."""
-        entry = self._entry(wildcards.model)
+        entry = self.entry(wildcards.model)
         path = entry["path"] and self.run.named(entry["path"])
         return {key: entry[key] for key in ("model_type", "config", "hub")} | {"path": path}
 
@@ -120,7 +114,7 @@ class Ltmia(Study):
 
     def targets_of_shard(self, wildcards) -> list[list[str]]:
         """Corpus and tuning of the targets of one job."""
-        return self._shard_targets(wildcards.model, int(wildcards.shard))
+        return self.shard_targets(wildcards.model, int(wildcards.shard))
 
     def judged_of_shard(self, wildcards) -> list[list[str]]:
         """Targets of one job on which attacks are judged, and which have all baselines."""
@@ -173,19 +167,19 @@ class Ltmia(Study):
 
     def null_memory(self, wildcards) -> int:
         """MB of the texts of a classifier of shuffled labels, which are copied, of one at a time."""
-        return asked_mb(self._classifier_size(wildcards.classifier), 0)
+        return asked_mb(self.job_sizes.classifier(wildcards.classifier), 0)
 
     def corpora_memory(self, wildcards) -> int:
         """MB of all corpora together, which are searched for duplicates as one."""
-        return asked_mb(self._corpora_size(), 0)
+        return asked_mb(self.job_sizes.corpora(), 0)
 
     def judging_memory(self, wildcards) -> int:
         """MB of the scores of all targets' texts and of what is resampled of them."""
-        return asked_mb(self._judging_size(), 0)
+        return asked_mb(self.job_sizes.judging(), 0)
 
     def sensitivity_memory(self, wildcards) -> int:
         """MB of the scores of held-out texts by each classifier of few combinations; of importance, fewer."""
-        return asked_mb(self._sensitivity_size(), 0)
+        return asked_mb(self.job_sizes.sensitivity(), 0)
 
     def setting(self) -> dict[str, int]:
         """How large the run is, for a comparison with the paper's."""
@@ -223,29 +217,10 @@ class Ltmia(Study):
         return "<results>/ltmia_attack/verdicts.csv"
 
     def sizes(self) -> Sizes:
-        if not self.targets:
-            return {}
-        classifier = self._classifier_size()
-        fetched = [model for model in self.models if self._entry(model)["hub"]]
-        return {
-            "data_make_key": {"": size(0)},
-            "ltmia_fetch_corpus": dict.fromkeys(self.corpora, size(0)),
-            "ltmia_fetch_model": dict.fromkeys(fetched, size(0)),
-            "ltmia_prepare_corpora": {"": self._corpora_size()},
-            "ltmia_prepare_model": {model: self._base_size(model) for model in self.models},
-            "ltmia_finetune_targets": {
-                f"{model}/{shard}": self._targets_size(model, shard)
-                for model in self.models
-                for shard in self._shards(model)
-            },
-            "ltmia_train_attack": {name: self._classifier_size(name) for name in self.config["classifiers"]},
-            "ltmia_measure_diversity": {"": classifier},
-            "ltmia_permute_features": {"": classifier},
-            "ltmia_judge_attacks": {"": self._judging_size()},
-            "ltmia_judge_sensitivity": dict.fromkeys(SENSITIVITY, self._sensitivity_size()),
-        }
+        return self.job_sizes.of_rules() if self.targets else {}
 
-    def _entry(self, model: str) -> dict[str, Any]:
+    def entry(self, model: str) -> dict[str, Any]:
+        """A base model of the catalogue."""
         return self.run.config["language_models"][model]
 
     def _combinations(self, groups: Iterable[Mapping[str, Any]]) -> list[Combination]:
@@ -278,97 +253,24 @@ class Ltmia(Study):
 
     def base_memory(self, wildcards: Any) -> int:
         """MB of the base model of a job that copies or trains it, without what is `beside`."""
-        return asked_mb(self._base_size(wildcards.model), 0)
+        return asked_mb(self.job_sizes.base(wildcards.model), 0)
 
     def target_memory(self, wildcards: Any) -> int:
         """MB of the models of a job that tunes and queries targets, without what is `beside`."""
-        return asked_mb(self._targets_size(wildcards.model, int(wildcards.shard)), 0)
+        return asked_mb(self.job_sizes.targets(wildcards.model, int(wildcards.shard)), 0)
 
     def _targets(self, model: str) -> list[list[str]]:
         """Corpus and tuning of every target of a base model."""
         return [[corpus, tuning] for name, corpus, tuning in self.targets if name == model]
 
-    def _shard_targets(self, model: str, shard: int) -> list[list[str]]:
+    def shard_targets(self, model: str, shard: int) -> list[list[str]]:
         """Corpus and tuning of the targets of one job."""
         per_job = self.config["targets_per_job"]
         return self._targets(model)[shard * per_job : (shard + 1) * per_job]
 
-    def _shards(self, model: str) -> range:
+    def shards(self, model: str) -> range:
+        """Numbers of the jobs that make the targets of a base model."""
         return shards(len(self._targets(model)), self.config["targets_per_job"])
-
-    def _targets_size(self, model: str, shard: int) -> Size:
-        """Passes of the targets of a job, in training and when they are queried."""
-        parts, texts, passes, whole = self.config["texts"]["parts"], 0, 0, False
-        for corpus, tuning in self._shard_targets(model, shard):
-            settings = self.config["tunings"][tuning]
-            queried = parts["member"] + parts["nonmember"]
-            texts += queried
-            passes += settings["epochs"] * (3 * parts["member"] + parts["selection"])
-            passes += (2 + self._further_passes([model, corpus, tuning])) * queried
-            whole |= settings["epochs"] > 0 and not settings["lora"]
-        # Features are written text by text, and read from the disk.
-        tokens = texts * self.config["texts"]["length"]
-        memory = language_model_costs.memory_bytes(self._weights(model), whole, best=True)
-        return Size(passes * self._pass(model), tokens, 0, memory)
-
-    def _further_passes(self, target: Combination) -> int:
-        """About how often the further baselines read a text."""
-        neighbours = self.config["baselines"]["neighbours"]
-        passes = {
-            "dc_pdd": 1,
-            "recall": 2,
-            "con_recall": 2,
-            "neighbourhood": neighbours,
-            "self_loss": 8,
-            "spv": neighbours,
-        }
-        return 0 if target in self.training else sum(passes[name] for name in self.config["baselines"]["names"])
-
-    def _base_size(self, model: str) -> Size:
-        """Passes of the training of a base that is made here; others are copied."""
-        weights = self._weights(model)
-        if self._entry(model)["model_type"] is None:
-            return Size(0, weights, 0, 4 * weights)
-        texts = self.config["texts"]["parts"]["pretraining"] * len(self.corpora)
-        passes = 3 * texts * self.config["pretraining"]["epochs"]
-        return Size(passes * self._pass(model), weights, 0, language_model_costs.memory_bytes(weights, True))
-
-    def _weights(self, model: str) -> float:
-        return self.run.weights("language_models", model, self.config["texts"]["vocabulary"])
-
-    def _pass(self, model: str) -> float:
-        """Operations of one forward pass over a text."""
-        return language_model_costs.operations(self._weights(model), self.config["texts"]["length"])
-
-    def _corpora_size(self) -> Size:
-        read = [self.run.config["datasets"][name]["characters"] or UNKNOWN_CHARACTERS for name in self.corpora]
-        return size(0, forward=PER_CHARACTER * sum(read))
-
-    def _attacked(self) -> int:
-        """Texts of a target that are attacked."""
-        return self.config["texts"]["parts"]["member"] + self.config["texts"]["parts"]["nonmember"]
-
-    def _judging_size(self) -> Size:
-        return size(0, forward=PER_JUDGED * len(self.targets) * self._attacked())
-
-    def _sensitivity_size(self) -> Size:
-        diversity, tunings = self.config["diversity"], len({tuning for *_, tuning in self.training})
-        # Each number of combinations, and each tuning alone where there are several.
-        drawn = diversity["draws"] * (len(diversity["combinations"]) + (tunings if tunings > 1 else 0))
-        return size(0, forward=PER_SENSITIVITY * drawn * len(self.held_out) * self._attacked())
-
-    def _classifier_size(self, classifier: str = "") -> Size:
-        """classifier: one that has nulls if it is the attack; none for the jobs that train without them."""
-        parts, length = self.config["texts"]["parts"], self.config["texts"]["length"]
-        texts = len(self.training) * (parts["member"] + parts["nonmember"])
-        nulls = self.config["shuffles"] if classifier == self.attack else 0
-        copied = NULL_SHARE * (1 - self.config["test"]) * texts * row_bytes(length) if nulls else 0.0
-        return size(texts * length, held=0, forward=copied)
-
-
-def row_bytes(length: int) -> int:
-    """Bytes of the packed features of a text: half a number a channel and token, exponents, and a mask."""
-    return 2 * CHANNELS * (length + 1) + length
 
 
 def _way(tuning: Mapping[str, Any]) -> str:
