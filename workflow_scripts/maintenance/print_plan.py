@@ -34,6 +34,8 @@ HEAD = [
     "longest job",
 ]
 
+NAMED_STATE = 1e9  # bytes
+
 
 def main(job):
     units = read_json(job.params.unit_costs)
@@ -49,7 +51,7 @@ def main(job):
     studies["total"], parts["total"] = sum(studies.values(), Cost()), costs
     lines = [_line(cost, cpu_range(parts[study], units.get("errors", {}))) for study, cost in studies.items()]
     table = pd.DataFrame(lines, list(studies), HEAD).to_string()
-    notes = [*_faults(job.params, jobs, units["rules"], flops), *_notes(job.params, jobs, units)]
+    notes = [*_faults(job.params, jobs, units["rules"], flops), *_states(costs), *_notes(job.params, jobs, units)]
     wrapped = [fill(f"- {note}", 118, subsequent_indent="  ") for note in notes]
     start = "A RUN WOULD NOT START: see below the table.\n" if job.params.missing else ""
     head = f"\n{job.params.run}: what a run from scratch costs\n\n{start}{fill(verdict, 118)}\n"
@@ -67,7 +69,7 @@ def _line(cost: Cost, cpu: tuple[float, float]) -> list[str]:
         _hours(cost.cpu_seconds),
         " to ".join(map(_hours, cpu)),
         *map(_hours, [cost.for_gpu, cost.gpu_seconds]),
-        f"{cost.bytes / 1e6:,.0f} MB",
+        f"{cost.disk / 1e6:,.0f} MB",
         f"{cost.mebibytes / 1024:.1f} GiB",
         span(cost.longest),
     ]
@@ -101,6 +103,16 @@ def _faults(params, jobs, units, flops: float) -> Iterator[str]:
             )
 
 
+def _states(costs: dict[str, Cost]) -> Iterator[str]:
+    """The largest state of a job, where it is worth a line."""
+    rule, cost = max(costs.items(), key=lambda pair: pair[1].states)
+    if cost.states >= NAMED_STATE:
+        yield (
+            f"{cost.states / 1e9:,.0f} GB of the disk are what a job of {rule} keeps until it ends, to go on from if "
+            "it is killed: count them once more for each further job that runs at the same time."
+        )
+
+
 def _notes(params, jobs, units) -> Iterator[str]:
     for device, at in units["measured"].items():
         yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']:,} jobs of {at['run']}, {at['date']}."
@@ -125,7 +137,10 @@ def _notes(params, jobs, units) -> Iterator[str]:
     if unmeasured:
         yield f"Not measured, and counted as the cheapest of jobs: {', '.join(unmeasured)}."
     if fetched := told(params.downloads):
-        yield f"Not counted, neither their time nor their disk: downloads of {fetched}."
+        yield (
+            f"Not counted: the time of downloads of {fetched}, and the disk of their caches. Weights of which the "
+            "catalogue states the number are in the disk of results, in full precision."
+        )
     if params.uncounted:
         yield (
             f"The passes of {', '.join(params.uncounted)} are counted as those of a raw TabICL of the published shape, "

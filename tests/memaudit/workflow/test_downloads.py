@@ -5,7 +5,7 @@ import re
 import pytest
 from conftest import PROJECT, load
 
-from memaudit.workflow.downloads import downloads, told
+from memaudit.workflow.downloads import downloads, stored_bytes, told
 from memaudit.workflow.study_catalogue import prepare
 
 HUB = {"repo": "a/b", "revision": None}
@@ -34,6 +34,15 @@ def test_what_is_fetched_is_counted_by_kind_and_one_file_once():
     little = "1 checkpoint (27.6 million weights: 55 MB in half precision, 110 in full)"
     assert told({"checkpoints": 1, "weights": 27.6e6}) == little
     assert told(downloads(config, {"data_fetch_table": {"wine": None}})) == ""
+
+
+@pytest.mark.parametrize(
+    ("hub", "parameters", "found"),
+    [(HUB, 2e9, 8e9), (HUB, None, 0.0), (None, 2e9, 0.0)],
+    ids=["hub", "unknown", "local"],
+)
+def test_a_fetched_model_is_stored_in_full_precision(hub, parameters, found):
+    assert stored_bytes({"hub": hub, "parameters": parameters}) == found
 
 
 @pytest.fixture

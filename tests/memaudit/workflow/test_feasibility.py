@@ -48,6 +48,11 @@ def test_memory_and_disk_that_lack_are_named(machine, lack):
     assert f"NOT FEASIBLE ON THIS MACHINE: {lack}. Shrink" in feasibility({"lira": SMALL}, machine)
 
 
+def test_disk_is_that_of_results_and_of_the_state_of_a_job():
+    cost = Cost(3, 600.0, bytes=1e9, states=3e9)
+    assert "results need 4.0 GB of disk, and 2.0 are free" in feasibility({"lira": cost}, Machine(2, None, 2e9))
+
+
 def test_this_machine_has_memory_and_disk(tmp_path):
     machine = this_machine(3, tmp_path / "results/not/yet")
     assert machine.cores == 3

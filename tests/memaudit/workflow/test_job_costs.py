@@ -101,6 +101,24 @@ def test_seconds_that_do_not_grow_with_the_work_are_no_part_of_the_line(run):
     assert measure({**jobs, "lira_ask": high}, sidecars)["lira_ask"]["cpu"]["seconds"] == pytest.approx((0.5, 0))
 
 
+def test_bytes_that_are_known_are_no_part_of_the_line_and_a_jobs_state_is_beside_the_bytes_of_outputs(run):
+    jobs, sidecars = run
+    known = {name: one._replace(stored=100.0 * one.work) for name, one in jobs["lira_ask"].items()}
+    larger = {
+        path: one | {"outputs_bytes": one["outputs_bytes"] + 100 * size} for path, one, size in _by_size(sidecars)
+    }
+    units = measure({**jobs, "lira_ask": known}, sidecars | larger)
+    assert units["lira_ask"]["cpu"]["bytes"] == pytest.approx((1000, 5))
+    plan = {"lira_ask": {"a": size(0, 10, stored=7e9), "b": size(0, 10, state=3e9), "c": size(0, 10, state=2e9)}}
+    cost = estimate(plan, units, gpu=[], flops=1e12)["lira_ask"]
+    assert cost.bytes == pytest.approx(3 * 1050 + 7e9)
+    assert cost.states == 3e9
+    assert cost.disk == pytest.approx(3 * 1050 + 10e9)
+    # Outputs that take less than was counted are none beside it.
+    much = {name: one._replace(stored=1e9) for name, one in known.items()}
+    assert measure({**jobs, "lira_ask": much}, sidecars)["lira_ask"]["cpu"]["bytes"] == (0, 0)
+
+
 def _by_size(sidecars):
     return [(path, one, float(path.rsplit("/")[-1])) for path, one in sidecars.items() if "/" in path]
 
@@ -199,7 +217,7 @@ def test_errors_are_of_the_run_that_was_measured_last_and_others_rules_stay(tmp_
 
 
 def test_costs_of_a_study_add_up_but_for_the_largest_job():
-    assert Cost(1, 2, 3, 4, 5, 6, 7) + Cost(1, 1, 1, 1, 1, 9, 1) == Cost(2, 3, 4, 5, 6, 9, 7)
+    assert Cost(1, 2, 3, 4, 5, 6, 7, 8) + Cost(1, 1, 1, 1, 1, 9, 1, 1) == Cost(2, 3, 4, 5, 6, 9, 7, 8)
 
 
 def test_a_job_is_known_by_the_name_of_its_sidecar(run):

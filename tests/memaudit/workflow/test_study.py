@@ -32,8 +32,9 @@ def test_tables_are_fetched_deduplicated_and_split_at_the_size_of_their_cells(st
     assert study.data_sizes(["wine"])["data_split_records"] == {}
 
 
-def test_models_are_fetched_at_one_price(study):
-    assert study.fetch_sizes(["a", "b"]) == {"models_fetch_checkpoint": {"a": size(0), "b": size(0)}}
+def test_models_are_fetched_at_one_price_but_for_the_disk_of_weights_that_the_catalogue_states(study):
+    sizes = {"tabicl-small": size(0), "mistral-7b": size(0, stored=4 * 7.24e9)}
+    assert study.fetch_sizes(list(sizes)) == {"models_fetch_checkpoint": sizes}
 
 
 def test_features_are_unknown_before_a_table_is_fetched_that_the_catalogue_does_not_count(study):

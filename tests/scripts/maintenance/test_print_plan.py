@@ -1,5 +1,6 @@
 """What a plan says of numbers that it cannot know, and how it tells the command that the run would not start."""
 
+import re
 import runpy
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ from conftest import PROJECT
 
 from memaudit.common.io import read_json
 from memaudit.common.snakemake_command import NO_START
+from memaudit.workflow.job_costs import Size
 
 SCRIPT = PROJECT / "workflow_scripts/maintenance/print_plan.py"
 PARAMS = {
@@ -50,7 +52,7 @@ def test_each_thing_that_is_missing_has_its_line(plan):
 
 def test_downloads_are_counted_by_kind(plan):
     text, _ = plan(missing=[], downloads={"tables": 26, "weights": 0.0})
-    assert "- Not counted, neither their time nor their disk: downloads of 26 tables.\n" in text
+    assert "- Not counted: the time of downloads of 26 tables, and the disk of their caches." in text
     assert "downloads" not in plan(missing=[])[0]
 
 
@@ -82,6 +84,15 @@ def test_a_job_that_lasts_longer_than_it_requests_says_whether_it_goes_on_when_s
     assert "- TOO LONG: a job of lira_gather_grid is predicted" in text
 
 
+def test_the_disk_has_the_largest_state_of_a_job_and_a_large_one_is_named(plan):
+    jobs = {"lira_query_shadows": {str(place): Size(0, 0, 0, state=state) for place, state in enumerate((2e11, 5e8))}}
+    text = " ".join(plan(missing=[], jobs=jobs)[0].split())
+    assert "- 200 GB of the disk are what a job of lira_query_shadows keeps until it ends" in text
+    assert re.search(r"total .* 200,\d{3} MB ", text)
+    small = {"lira_query_shadows": {"0": Size(0, 0, 0, state=5e8)}}
+    assert "keeps until it ends" not in plan(missing=[], jobs=small)[0]
+
+
 def test_numbers_of_records_are_those_before_duplicates_are_removed(plan):
     text, _ = plan(missing=[])
     assert "lira: 1,024 shadow models, at most 1,420 records of wine, less duplicates. An evaluation needs\n" in text
@@ -93,4 +104,4 @@ def test_all_large_numbers_have_groups_of_three_digits(plan):
     text, _ = plan(missing=[], jobs=jobs, tables={"bank": table}, downloads={"tables": 1200, "weights": 0.0})
     assert "\ntotal  1,500 " in text
     assert "rows x features: bank 45,211 x 13." in text
-    assert "downloads of 1,200 tables." in text
+    assert "downloads of 1,200 tables, " in text

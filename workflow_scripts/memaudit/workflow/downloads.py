@@ -17,6 +17,11 @@ REMOTE = ("openml", "url", "hub")
 WIDTHS = (2, 4)  # bytes of a stored weight: half and full precision
 
 
+def stored_bytes(entry: Mapping[str, Any]) -> float:
+    """Bytes of the copy of a model that its entry says is fetched from a hub, in full precision; 0 if not known."""
+    return WIDTHS[-1] * (entry["parameters"] or 0.0) if entry["hub"] else 0.0
+
+
 def downloads(config: Mapping[str, Any], sizes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """How many of each kind a run fetches, and `weights`, the weights of those of which the catalogue states them.
 

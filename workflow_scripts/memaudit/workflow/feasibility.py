@@ -53,8 +53,8 @@ def _lacks(total: Cost, seconds: float, time: str, machine: Machine) -> Iterator
         yield time
     if machine.memory and total.mebibytes > machine.memory:
         yield f"a job needs {total.mebibytes / 1024:,.1f} GiB of memory, and it has {machine.memory / 1024:,.1f}"
-    if machine.disk is not None and total.bytes > machine.disk:
-        yield f"results need {total.bytes / 1e9:,.1f} GB of disk, and {machine.disk / 1e9:,.1f} are free"
+    if machine.disk is not None and total.disk > machine.disk:
+        yield f"results need {total.disk / 1e9:,.1f} GB of disk, and {machine.disk / 1e9:,.1f} are free"
 
 
 def _largest(studies: Mapping[str, Cost], total: Cost) -> str:

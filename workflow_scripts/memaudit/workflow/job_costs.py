@@ -15,7 +15,8 @@ class Size(NamedTuple):
 
     work: its time, in a unit of the rule's own, floating-point operations where a GPU may do it; written: the bytes of
     its outputs; held: its memory, beside `forward`, the bytes that a model's forward pass takes by its shape; seconds:
-    CPU seconds beside those that grow with the work.
+    CPU seconds beside those that grow with the work; stored: bytes of its outputs beside those that grow with
+    `written`; state: bytes on the disk until it ends, from which it goes on if it is killed.
     """
 
     work: float
@@ -23,16 +24,23 @@ class Size(NamedTuple):
     held: float
     forward: float = 0.0
     seconds: float = 0.0
+    stored: float = 0.0
+    state: float = 0.0
 
 
 Jobs = Mapping[str, Mapping[str, Size]]  # rule -> name of the job's sidecar below the rule's folder -> size
 
 
 def size(
-    work: float, written: float | None = None, held: float | None = None, forward: float = 0.0, seconds: float = 0.0
+    work: float,
+    written: float | None = None,
+    held: float | None = None,
+    forward: float = 0.0,
+    seconds: float = 0.0,
+    **disk: float,
 ) -> Size:
-    """A size; what is not given grows with the work."""
-    return Size(work, work if written is None else written, work if held is None else held, forward, seconds)
+    """A size; what is not given of the first three grows with the work. disk: `stored` and `state`, 0 by default."""
+    return Size(work, work if written is None else written, work if held is None else held, forward, seconds, **disk)
 
 
 def asked_mb(size: Size, beside: int) -> int:
@@ -129,15 +137,16 @@ def _error(known: Sequence[tuple[Size, float]], start: float) -> dict[str, Any]:
 def _units(
     sizes: Sequence[Size], records: Sequence[Mapping[str, Any]], clock: str, start: Mapping[str, float]
 ) -> dict[str, Any]:
-    work, written, held, forward, _ = zip(*sizes, strict=True)
+    work, written, held, forward, _, stored, _ = zip(*sizes, strict=True)
     seconds = [_by_work(record[clock], one, start[clock]) for one, record in zip(sizes, records, strict=True)]
     memory = [record["peak_memory_mib"] - taken / 2**20 for record, taken in zip(records, forward, strict=True)]
+    disk = [max(0.0, record["outputs_bytes"] - known) for record, known in zip(records, stored, strict=True)]
     return {
         "jobs": len(sizes),
         "largest": max(work),
         "seconds": fit(work, seconds, start[clock]),
         "mebibytes": fit(held, memory, start["peak_memory_mib"]),
-        "bytes": fit(written, [record["outputs_bytes"] for record in records], 0),
+        "bytes": fit(written, disk, 0),
     }
 
 
@@ -156,7 +165,10 @@ def _device(record: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Cost:
-    """Jobs together: CPU seconds without a GPU; of these, what a GPU can take over, and in how many GPU-seconds."""
+    """Jobs together: CPU seconds without a GPU; of these, what a GPU can take over, and in how many GPU-seconds.
+
+    bytes: of all outputs; states: of the largest state that one job keeps on the disk until it ends.
+    """
 
     jobs: int = 0
     cpu_seconds: float = 0.0
@@ -165,10 +177,17 @@ class Cost:
     bytes: float = 0.0
     mebibytes: float = 0.0
     longest: float = 0.0
+    states: float = 0.0
+
+    @property
+    def disk(self) -> float:
+        """Bytes that must be free where one job runs at a time."""
+        return self.bytes + self.states
 
     def __add__(self, other: "Cost") -> "Cost":
         sums = [getattr(self, name) + getattr(other, name) for name in list(vars(self))[:5]]
-        return Cost(*sums, max(self.mebibytes, other.mebibytes), max(self.longest, other.longest))
+        most = [max(getattr(self, name), getattr(other, name)) for name in list(vars(self))[5:]]
+        return Cost(*sums, *most)
 
 
 def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: float) -> dict[str, Cost]:
@@ -181,9 +200,9 @@ def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: fl
     for rule, of_rule in jobs.items():
         lines, sizes = _lines(units, rule), of_rule.values()
         seconds = [lines["seconds"].time_of(job) for job in sizes]
-        disk = sum(lines["bytes"].at(job.written) for job in sizes)
+        disk = sum(lines["bytes"].at(job.written) + job.stored for job in sizes)
         memory = max(lines["mebibytes"].at(job.held) + job.forward / 2**20 for job in sizes)
-        cost = Cost(len(sizes), sum(seconds), 0.0, 0.0, disk, memory, max(seconds))
+        cost = Cost(len(sizes), sum(seconds), 0.0, 0.0, disk, memory, max(seconds), max(job.state for job in sizes))
         if rule in gpu:
             on_gpu = units.get(rule, {}).get("cuda", {}).get("seconds")
             line = Line(*on_gpu) if on_gpu else Line(lines["seconds"].base, 1 / flops)

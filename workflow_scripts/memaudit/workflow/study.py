@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from memaudit.workflow.downloads import stored_bytes
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig
 
@@ -78,7 +79,8 @@ class Study:
 
     def fetch_sizes(self, models: Sequence[str]) -> Sizes:
         """Sizes of the jobs that fetch these models."""
-        return {"models_fetch_checkpoint": dict.fromkeys(models, size(0))}
+        catalogue = self.run.config["models"]
+        return {"models_fetch_checkpoint": {name: size(0, stored=stored_bytes(catalogue[name])) for name in models}}
 
     def asked_memory(self, jobs: Iterable[Size]) -> int:
         """MB of memory for jobs of one rule: 4,000, or the largest forward pass of these and 2,000 beside it."""
