@@ -7,7 +7,7 @@ from conftest import PROJECT
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from memaudit.models.language_model_costs import memory_bytes, operations, weights
+from memaudit.models.language_model_costs import layers, memory_bytes, operations, states, weights
 from memaudit.models.language_models import build
 
 
@@ -44,6 +44,12 @@ def test_a_language_models_operations_are_what_pytorch_counts_but_for_attention(
 def test_weights_of_a_config_without_width_are_not_known_and_its_vocabulary_counts_before_another():
     assert weights({"layers": 2, "dim": 8}) is None
     assert weights({"d_model": 8, "n_layers": 2, "vocab_size": 10}, 99) == 8 * (12 * 8 * 2 + 10)
+
+
+def test_layers_and_their_states_are_none_where_a_config_does_not_state_them():
+    stated, unknown = {"n_embd": 8, "n_layer": 3}, {"layers": 2, "dim": 8}
+    assert (layers(stated), states(stated)) == (3, 24)
+    assert (layers(unknown), states(unknown)) == (0, 0)
 
 
 def test_a_model_that_is_trained_whole_takes_more_memory():

@@ -89,3 +89,5 @@ def test_loads_add_up():
     assert (load.operations, load.seconds) == pytest.approx((summed.operations, summed.seconds))
     assert load.operations == 5 * model.operations(*SHAPE)
     assert load.seconds == pytest.approx(5 * model.seconds(*SHAPE))
+    five = model.load(1, *SHAPE).times(5)
+    assert (five.operations, five.seconds) == pytest.approx((load.operations, load.seconds))

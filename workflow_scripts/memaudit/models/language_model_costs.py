@@ -29,6 +29,11 @@ def states(config: Mapping[str, Any]) -> int:
     return (width or 0) * (layers or 0)
 
 
+def layers(config: Mapping[str, Any]) -> int:
+    """Return the number of layers; 0 where the config does not state it."""
+    return _shape(config)[1] or 0
+
+
 def operations(weights: float, tokens: float) -> float:
     """Return the operations of a forward pass: two for each weight and token (Kaplan et al. 2020, Table 1).
 

@@ -25,6 +25,10 @@ class Load:
     def __add__(self, other: "Load") -> "Load":
         return Load(self.operations + other.operations, self.seconds + other.seconds)
 
+    def times(self, number: float) -> "Load":
+        """So many of these."""
+        return Load(number * self.operations, number * self.seconds)
+
 
 class Passes:
     """Costs of the answers of one model, for contexts of `context` rows and `queries` queries with `columns` features.
@@ -55,6 +59,11 @@ class Passes:
     def states(self) -> int:
         """Numbers in the hidden states of one query of a TabICL."""
         return flops.tabicl_states(**self._architecture)
+
+    @property
+    def layers(self) -> int:
+        """Blocks of a TabICL's in-context learning, each with hidden states of the queries."""
+        return (flops.TABICL | self._architecture)["icl_num_blocks"]
 
     def load(self, contexts: float, context: int, queries: int, columns: int) -> Load:
         """The answers to all queries of so many contexts."""

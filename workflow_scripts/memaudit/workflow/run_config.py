@@ -105,8 +105,19 @@ class RunConfig:
         entry = self.config["models"][model]
         if entry["family"] != "text":
             return self.passes(model).states
+        return language_model_costs.states(self._shape(entry))
+
+    def layers(self, model: str) -> int:
+        """Layers of a model of `models` that have hidden states; 0 where not known."""
+        entry = self.config["models"][model]
+        if entry["family"] != "text":
+            return self.passes(model).layers
+        return language_model_costs.layers(self._shape(entry))
+
+    def _shape(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Numbers of a language model's architecture: of its entry, else of the config at its path."""
         file = f"{self.named(entry['path'])}/config.json" if entry["path"] else ""
-        return language_model_costs.states(entry["architecture"] or (read_facts(file) if os.path.exists(file) else {}))
+        return entry["architecture"] or (read_facts(file) if os.path.exists(file) else {})
 
     def model_entry(self, model: str) -> dict[str, Any]:
         """A model's catalogue entry without what the plan alone reads."""

@@ -92,11 +92,13 @@ def test_what_the_plan_counts_of_texts_and_corpora_is_what_jobs_ask_for(ltmia):
     attack, other = (SimpleNamespace(classifier=name) for name in ("transformer", "logistic"))
     ltmia.config["texts"]["parts"] = {"pretraining": 7, "selection": 5, "member": 10000, "nonmember": 20000}
     sizes = {rule: next(iter(jobs.values())) for rule, jobs in ltmia.sizes().items() if jobs}
+    by_part = {part: one.forward for part, one in ltmia.sizes()["ltmia_judge_sensitivity"].items()}
     assert ltmia.null_memory(attack) == round(sizes["ltmia_train_attack"].forward / 10**6) > 0
     assert ltmia.null_memory(other) == 0
     assert ltmia.corpora_memory(None) == round(sizes["ltmia_prepare_corpora"].forward / 10**6) > 0
     assert ltmia.judging_memory(None) == round(sizes["ltmia_judge_attacks"].forward / 10**6) > 0
-    assert ltmia.sensitivity_memory(None) == round(sizes["ltmia_judge_sensitivity"].forward / 10**6) > 0
+    for part, forward in by_part.items():
+        assert ltmia.sensitivity_memory(SimpleNamespace(part=part)) == round(forward / 10**6) > 0
 
 
 def test_the_null_of_other_texts_of_the_papers_config_trains_on_as_many_as_there_are_members():

@@ -54,6 +54,32 @@ def test_hidden_states_are_those_of_all_layers(predict, tmp_path, monkeypatch):
     assert sizes.states(settings()["lora"]["network"]) == LLAMA["layers"] * LLAMA["width"]
 
 
+def test_scores_are_those_of_all_layers(predict):
+    layers = predict.job_sizes.layers
+    assert layers(settings()["mlp"]["network"]) == 3
+    assert layers({"kind": "wrn", "depth": 16, "widen": 4, "base": 16}) == 6
+    assert layers({"kind": "in_context", "model": "tabicl-small"}) == 6
+    text = {"kind": "text", "small": None}
+    assert [layers(text | {"model": model}) for model in ("text-small", "mistral-7b", "olmo-1b")] == [4, 32, 0]
+    assert layers(settings()["lora"]["network"]) == LLAMA["layers"]
+    few = predict.sizes()["predict_score_records"]["mlp"].work
+    predict.settings["mlp"]["network"]["depth"] = 30
+    assert predict.sizes()["predict_score_records"]["mlp"].work / few == pytest.approx(
+        (CHECKPOINTS + 31) / (CHECKPOINTS + 4)
+    )
+
+
+def test_a_job_keeps_hidden_states_twice_until_it_ends_and_the_state_of_a_model_that_is_tuned_whole(
+    tmp_path, monkeypatch
+):
+    data = {"kind": "choices", "path": "mmlu.parquet", "rows": 500, "tokens": 300}
+    network = {"kind": "text", "model": "mistral-7b", "small": None, "adapter": {"rank": 8}}
+    chosen = {"adapted": setting(data, network), "whole": setting(data, network | {"adapter": None})}
+    sizes = study(chosen, tmp_path, monkeypatch).sizes()["predict_train_shadows"]
+    assert sizes["adapted/0"].state == 4 * sizes["adapted/0"].written > 4 * 3 * 500 * CHECKPOINTS * 32 * 4096
+    assert sizes["whole/2"].state - sizes["adapted/2"].state == pytest.approx(2 * 12 * 7.24e9)
+
+
 def test_only_small_language_models_are_pretrained_here(predict):
     prepared = predict.sizes()["predict_prepare_setting"]
     assert (prepared["mlp"].work, prepared["mlp"].written) == (0, 188 * 8)
@@ -64,7 +90,9 @@ def test_only_small_language_models_are_pretrained_here(predict):
 def test_scores_are_sized_by_projections_and_replicates(predict):
     sizes = predict.sizes()
     scored = sizes["predict_score_records"]["lora"]
-    assert (scored.work, scored.written, scored.held) == (60 * 4 * CHECKPOINTS * 50, 60 * 4 * CHECKPOINTS, 60 * 50)
+    # The last layer at each checkpoint, both layers where training is interrupted, and what the network reads.
+    each = CHECKPOINTS + 2
+    assert (scored.work, scored.written, scored.held) == (60 * 4 * (each + 1) * 50, 60 * 4 * each, 60 * 50)
     predict.config["scoring"]["directions"] = 10**9
     assert predict.sizes()["predict_score_records"]["lora"].held == PROJECTIONS
     learned = sizes["predict_learn_predictor"][""]
@@ -74,7 +102,7 @@ def test_scores_are_sized_by_projections_and_replicates(predict):
         * 80
     )
     judged = sizes["predict_judge_predictors"]["lora"]
-    assert (judged.work, judged.held) == (60 * CHECKPOINTS * 20 * 4, 60 * CHECKPOINTS * 8)
+    assert (judged.work, judged.held) == (60 * each * 20 * 4, 60 * CHECKPOINTS * 8)
 
 
 def test_records_that_nobody_has_counted_are_those_of_the_source_or_the_limit(predict):

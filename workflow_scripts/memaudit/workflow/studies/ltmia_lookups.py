@@ -178,8 +178,8 @@ class Ltmia(Study):
         return asked_mb(self.job_sizes.judging(), 0)
 
     def sensitivity_memory(self, wildcards) -> int:
-        """MB of the scores of held-out texts by each classifier of few combinations; of importance, fewer."""
-        return asked_mb(self.job_sizes.sensitivity(), 0)
+        """MB of the scores of held-out texts by each classifier of few combinations, or for each permutation."""
+        return asked_mb(self.job_sizes.sensitivity(wildcards.part), 0)
 
     def setting(self) -> dict[str, int]:
         """How large the run is, for a comparison with the paper's."""

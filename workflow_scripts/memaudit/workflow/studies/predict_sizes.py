@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Projections that PSMI holds at once (memaudit/attacks/psmi.py).
 PROJECTIONS = 2**25
+STATE = 12  # bytes a weight of the state of a training: it, and its two moments
+NUMBER = 4  # bytes of a loss, a gap or a number of a hidden state
 # Records of data that are no table.
 KNOWN_RECORDS = {"cifar10": 60000, "digits": 1797}
 
@@ -62,17 +64,32 @@ class PredictSizes:
     def train(self, setting: "Setting", shard: int = 0) -> Size:
         """A training step on a record costs three forward passes; each model trains on half of the records.
 
-        Written are losses, gaps and the hidden states of the targets among the shard's models.
+        Written are losses, gaps and the hidden states of the targets among the shard's models, of which there is a
+        second copy until the job ends, beside the state of a model: adapters, and networks trained from scratch, are
+        left out.
         """
         pairs = min(setting["shard"], setting["models"]) * self.records(setting)
         passes = pairs * (1.5 * setting["training"]["epochs"] + _checkpoints(setting))
         answers = pairs * _checkpoints(setting)
-        network, memory = setting["network"], 0.0
+        network, memory, state = setting["network"], 0.0, 0.0
         if network["kind"] == "text":
             memory = language_model_costs.memory_bytes(self.weights(network), not network["adapter"])
+            # While a state is written the former one is there.
+            state = 0.0 if network["adapter"] else 2 * STATE * self.weights(network)
         targets = min(max(setting["targets"] - shard * setting["shard"], 0), setting["shard"])
         states = targets * self.records(setting) * _checkpoints(setting) * self.states(network)
-        return Size(passes * self.operations(setting), 2 * answers + states, answers, memory)
+        written = 2 * answers + states
+        return size(passes * self.operations(setting), written, answers, memory, state=state + NUMBER * written)
+
+    def layers(self, network: Mapping[str, Any]) -> int:
+        """Layers with hidden states; 0 where they are not known."""
+        if network["kind"] == "mlp":
+            return network["depth"]
+        if network["kind"] == "wrn":
+            return 3 * (network["depth"] // 6)
+        if small := network.get("small"):
+            return small["layers"]
+        return self.study.run.layers(network["model"])
 
     def states(self, network: Mapping[str, Any]) -> int:
         """Numbers in the hidden states of one record, in all layers; 0 where they are not known."""
@@ -85,16 +102,23 @@ class PredictSizes:
         return self.study.run.states(network["model"])
 
     def score(self, setting: "Setting") -> Size:
-        """Projections: directions times records, of every target and checkpoint; one block of those of one is held."""
+        """Projections: directions times records; one block of those of one is held.
+
+        They are of every target's last layer at each checkpoint, of every layer where training is interrupted, and of
+        what the network reads.
+        """
         records, directions = self.records(setting), self.study.config["scoring"]["directions"]
-        scored = records * setting["targets"] * _checkpoints(setting)
-        return size(scored * directions, scored, min(records * directions, PROJECTIONS))
+        each = _checkpoints(setting) + self.layers(setting["network"])
+        projections = records * setting["targets"] * (each + 1) * directions
+        written = records * setting["targets"] * each
+        return size(projections, written, min(records * directions, PROJECTIONS))
 
     def judge(self, setting: "Setting") -> Size:
-        entries = self.records(setting) * _checkpoints(setting)
-        return size(
-            entries * self.study.config["replicates"] * setting["targets"], entries, entries * setting["models"]
-        )
+        """Replicates of every target's scores, at each checkpoint and of each layer; answers of all models are held."""
+        records, checkpoints = self.records(setting), _checkpoints(setting)
+        judged = records * (checkpoints + self.layers(setting["network"]))
+        entries = records * checkpoints
+        return size(judged * self.study.config["replicates"] * setting["targets"], entries, entries * setting["models"])
 
     def learn(self) -> Size:
         """Bootstrap of every predictor of all settings, which are in memory one by one."""
