@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy.stats import binom
 
 from memaudit.common import tidy
 from memaudit.studies.iclmem.outcome_rules import Rule
@@ -22,6 +23,48 @@ def test_shares_resample_splits_with_all_their_runs():
     none = resampling.mean(np.zeros(80), runs)
     assert none["low"] == 0
     assert none["high"] == pytest.approx(0.5218, abs=1e-3)  # Clopper and Pearson's for 0 of 5
+
+
+def detections(rng, tables=10, settings=4, splits=12):
+    """Detected runs, and whether each run's setting passes a check: settings of a table tend to pass together.
+
+    Half of all settings pass. A split of a setting that passes is detected with probability .7, of another with .3.
+    """
+    passing = rng.random((tables, settings)) < rng.beta(0.7, 0.7, (tables, 1))
+    detected = rng.random((tables, settings, splits)) < np.where(passing, 0.7, 0.3)[..., None]
+    table, setting, split = np.nonzero(detected)
+    runs = pd.DataFrame({"dataset": table, "arm": setting, "split": split, "model": "m", "regime": "single fixed"})
+    runs = runs.assign(labels="normal", learning_rate=1e-3, queries=50, context="8", epoch=1)
+    return passing[table, setting].astype(float), runs
+
+
+def test_the_interval_of_a_share_of_settings_holds_the_truth_though_they_share_splits():
+    """Settings that pass have .7 of the detections. Splits that are resampled hold it less often."""
+    rng, resampling, trials, truth = np.random.default_rng(0), SplitBootstrap(200, 0), 300, 0.7
+    held = {"settings": 0, "runs": 0}
+    for _ in range(trials):
+        passed, runs = detections(rng)
+        found = {"settings": resampling.share_of_settings(passed, runs), "runs": resampling.mean(passed, runs)}
+        assert found["settings"]["estimate"] == found["runs"]["estimate"]
+        for name, share in found.items():
+            held[name] += share["low"] <= truth <= share["high"]
+    assert held["settings"] >= binom.ppf(0.001, trials, 0.95)
+    assert held["runs"] < 0.7 * trials
+
+
+def test_a_share_of_settings_counts_settings_and_no_table_is_evidence_of_others():
+    passed, runs = detections(np.random.default_rng(1), tables=3)
+    resampling = SplitBootstrap(200, 0)
+    none = resampling.share_of_settings(np.zeros(len(passed)), runs)
+    assert none["n"] == 12
+    assert none["method"] == "Clopper-Pearson, as of 3 data sets"
+    assert none["high"] == pytest.approx(0.7076, abs=1e-3)
+    one_table = (runs["dataset"] == 0).to_numpy()
+    alone = resampling.share_of_settings(np.arange(one_table.sum()) % 2, runs[one_table])
+    assert alone["n"] == 4
+    assert np.isnan([alone["low"], alone["high"]]).all()
+    empty = resampling.share_of_settings(passed[:0], runs[:0])
+    assert (empty["n"], np.isnan(empty["estimate"])) == (0, True)
 
 
 def test_the_share_of_flags_is_compared_on_the_same_runs():

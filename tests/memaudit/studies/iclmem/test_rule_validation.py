@@ -111,6 +111,26 @@ def test_nulls_of_all_checks_are_the_shares_that_pass_where_nothing_is_memorized
         assert abs(passed / runs - share) < 3.3 * error, (check, passed / runs, share)
 
 
+def test_checks_of_settings_count_settings_and_checks_of_runs_count_runs():
+    """The effect of labels is one of the first setting, whichever number of its eight splits is detected."""
+    study = exchangeable(seed=0, settings=4, splits=8)
+    weaker = effect(study, splits=8)
+    rows = survival(study, {"as_written": Rule()}, decisions(study), [weaker], SplitBootstrap(20, 0))
+    table = tidy.expand(tidy.frame(list(rows)))
+    table = table[(table["rule"] == "as_written") & (table["of"] == "run") & (table["labels"] == "normal")]
+    shares = table[table["metric"] == "surviving share"].set_index("check")
+    normal, detected = study.runs["labels"] == "normal", study.runs["outcome_as_written"] == "detectable"
+    assert detected[weaker.normal].sum() > 1
+    assert shares["n"].to_dict() == {
+        "p-value": (detected & normal).sum(),
+        "q-value": (detected & normal).sum(),
+        "setting": study.runs[detected & normal]["arm"].nunique(),
+        "setting on loss": study.runs[detected & normal]["arm"].nunique(),
+        "weaker shuffled_all": 1,
+    }
+    assert shares.loc["weaker shuffled_all", "method"] == "Clopper-Pearson, as of 1 data sets"
+
+
 def test_settings_with_shuffled_members_are_in_no_number_of_all():
     clean, confounded = judged(fall=3.0), judged(fall=3.0, labels="shuffled_members", arm="b")
     both = Study(

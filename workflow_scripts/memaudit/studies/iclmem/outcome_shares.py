@@ -16,7 +16,7 @@ from memaudit.common.arrays import Array
 from memaudit.statistics import bootstrap, histograms, intervals
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, OUTCOMES, Rule, flags
 from memaudit.studies.iclmem.run_metrics import STUDY
-from memaudit.studies.iclmem.setting_summaries import keys_of
+from memaudit.studies.iclmem.setting_summaries import KEYS, keys_of
 from memaudit.studies.iclmem.significance_tests import LABELS, Study
 
 Rows = Iterator[dict[str, Any]]
@@ -34,26 +34,39 @@ EDGES = np.geomspace(0.1, 1e4, 21)  # of loss ratios
 
 @dataclass(frozen=True)
 class SplitBootstrap:
-    """Means over runs with 95 % intervals that resample splits."""
+    """Means over runs with 95 % intervals that resample splits, or data sets where settings are counted."""
 
     replicates: int
     seed: int
 
     def mean(self, values: Array, runs: pd.DataFrame, share: bool = True) -> dict[str, Any]:
         """Mean of values (run,), one for each line of `runs`. Shares of 0 or 1: Clopper and Pearson's interval."""
-        values, splits = np.asarray(values, dtype=np.float64), runs.groupby(["dataset", "split"]).ngroup().to_numpy()
-        count = len(np.unique(splits))
+        return self._resampled(values, runs, ["dataset", "split"], "splits", share) | {"n": len(runs)}
+
+    def share_of_settings(self, values: Array, runs: pd.DataFrame) -> dict[str, Any]:
+        """Share of settings that pass; values (run,) are 0 or 1, the same for all runs of a setting. n: settings.
+
+        A setting weighs as its runs. Settings of a data set share splits, so that data sets are resampled.
+        """
+        settings = runs.groupby(KEYS).ngroups if len(runs) else 0
+        return self._resampled(values, runs, ["dataset"], "data sets", share=True) | {"n": settings}
+
+    def _resampled(
+        self, values: Array, runs: pd.DataFrame, unit: list[str], called: str, share: bool
+    ) -> dict[str, Any]:
+        values, units = np.asarray(values, dtype=np.float64), runs.groupby(unit).ngroup().to_numpy()
+        count = len(np.unique(units))
         if share and count and set(values) in ({0.0}, {1.0}):
             ends = intervals.clopper_pearson(count * values[0], count)
-            method = f"Clopper-Pearson, as of {count} splits"
+            method = f"Clopper-Pearson, as of {count} {called}"
         elif count > 1:
             rng = seeds.generator(self.seed, STUDY, "resampled splits")
-            ends = bootstrap.mean_interval(values, self.replicates, rng, splits, *((0, 1) if share else ()))
-            method = f"bootstrap of {count} splits, {self.replicates} replicates"
+            ends = bootstrap.mean_interval(values, self.replicates, rng, units, *((0, 1) if share else ()))
+            method = f"bootstrap of {count} {called}, {self.replicates} replicates"
         else:
-            ends, method = (np.nan, np.nan), f"{count} splits have no interval"
+            ends, method = (np.nan, np.nan), f"{count} {called} have no interval"
         estimate = float(values.mean()) if count else np.nan
-        return {"estimate": estimate, "low": ends[0], "high": ends[1], "n": len(values), "method": method}
+        return {"estimate": estimate, "low": ends[0], "high": ends[1], "method": method}
 
 
 def rules(runs: pd.DataFrame) -> list[str]:

@@ -26,6 +26,7 @@ Rows = Iterator[dict[str, Any]]
 Effects = Sequence[LabelEffect]
 
 POOL = ["model", "regime"]
+OF_RUNS = ("p-value", "q-value")  # checks of each run; all others are the same for all runs of a setting
 HEADLINE = {"setting": LARGER, "setting on loss": ATTACK_SIGNALS[0]}  # check: signal
 
 
@@ -156,7 +157,9 @@ def survival(
     not diverge; null: the same share under permuted memberships. null of a check of a run: the share of permuted
     memberships that passes it, of those that the rule calls detectable.
 
-    Checks of a run, see `_checks`. Key `of` = setting: settings that the rule calls detectable in most of their splits.
+    Checks of a run, see `_checks`. What a setting passes or not counts settings, each with the weight of its detected
+    runs: the expected share among the detections of one split. Key `of` = setting: settings that the rule calls
+    detectable in most of their splits.
     """
     runs, settings = study.runs, study.settings()
     checks = _checks(study, decided, effects)
@@ -171,7 +174,8 @@ def survival(
             yield tidy.row(STUDY, keys, "detections", chosen.sum(), unit="runs", n=of.sum(), method="counted")
             for check, passed in checks.items():
                 compared = chosen & ~np.isnan(passed)
-                share = resampling.mean(passed[compared], runs[compared])
+                counted_by = resampling.mean if check in OF_RUNS else resampling.share_of_settings
+                share = counted_by(passed[compared], runs[compared])
                 facts = {**share, "null": by_chance.get((rule, labels, check), np.nan)}
                 yield tidy.row(STUDY, {**keys, "check": check}, "surviving share", **facts)
         if rule in known:
