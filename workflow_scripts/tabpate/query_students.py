@@ -100,7 +100,10 @@ def _synthetic(table, files, bins, params):
 
 
 def _agreement(table, roles, context, predict, params) -> float:
-    """Share of the labels of a context that the model predicts with the private records as context; see the module."""
+    """Share of the labels of a context that the model predicts with the private records as context; see the module.
+
+    Each context has a pass of its own: one for all of a repeat would change last bits of the answers with the releases.
+    """
     if not np.isfinite(context["epsilon"]) or not len(context["y"]):
         return np.nan
     private = table.private(roles[context["repeat"]], params.roles, held_out=False)
