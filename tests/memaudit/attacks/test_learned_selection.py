@@ -154,9 +154,10 @@ def test_an_ensemble_averages_its_seeds_and_is_one_file(tmp_path):
     np.testing.assert_allclose(log_odds(classifier, features), odds.mean(1))
     save(classifier, tmp_path / "a.safetensors", tmp_path / "a.json")
     loaded = load(tmp_path / "a.safetensors", tmp_path / "a.json")
-    np.testing.assert_array_equal(odds_by_seed(loaded, features), odds)
-    assert len(members_of(loaded)) == 3
-    assert (loaded.positions, loaded.channels) == (classifier.positions, classifier.channels)
+    for one in (loaded, from_bytes(to_bytes(classifier))):
+        np.testing.assert_array_equal(odds_by_seed(one, features), odds)
+        assert len(members_of(one)) == 3
+        assert (one.positions, one.channels, one.facts) == (classifier.positions, classifier.channels, classifier.facts)
 
 
 def test_shuffled_labels_are_as_frequent_among_members_as_among_others():

@@ -3,13 +3,14 @@
 `learned_training.train` trains it; it is applied to models that were not part of the training.
 """
 
-import io
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import safetensors.torch
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
@@ -26,6 +27,7 @@ from memaudit.models.model_files import UNREADABLE, reason
 Auc = Callable[[Array, Mask], float]
 
 TEXTS = 256  # per forward pass without gradients
+CARD_LENGTH = 8  # bytes, of the length of a card before its weights
 DIFFERENCE = -SEQUENCE - 1  # channel of the tokens' loss difference
 
 
@@ -133,18 +135,9 @@ def permuted_odds(
 
 def save(classifier: Classifier | Ensemble, weights: str | Path, card: str | Path) -> None:
     """Write the classifier, or all of an ensemble: tensors as safetensors, shape and training facts as JSON."""
-    members = members_of(classifier)
-    state = {
-        f"{number}.{name}": value.cpu().contiguous().clone()
-        for number, member in enumerate(members)
-        for name, value in member.state_dict().items()
-    }
     with replacing(weights) as temporary:
-        save_file(state, temporary)
-    shape = {"architecture": asdict(classifier.architecture), "members": len(members)}
-    shape |= {"positions": classifier.positions, "channels": classifier.channels}
-    shape |= {"parameters": sum(weight.numel() for weight in members[0].parameters()), "sha256": sha256(weights)}
-    write_json(shape | {"facts": classifier.facts}, card)
+        save_file(_state(classifier), temporary)
+    write_json(_card(classifier) | {"sha256": sha256(weights)}, card)
 
 
 def load(weights: str | Path, card: str | Path, device: str = "cpu") -> Classifier | Ensemble:
@@ -154,38 +147,56 @@ def load(weights: str | Path, card: str | Path, device: str = "cpu") -> Classifi
         if sha256(weights) != described.get("sha256"):
             raise AuditError(f"{weights}: not the weights that {card} describes; {DAMAGED}")
     try:
-        sizes = described["architecture"]
-        architecture = Architecture(**sizes | {"hidden": tuple(sizes["hidden"])})
-        with torch.random.fork_rng():  # initial weights are drawn, and replaced at once
-            shape = (architecture, described["positions"], described["channels"])
-            members = [Classifier(*shape).to(device) for _ in range(described["members"])]
-        state = load_file(weights)
-        for number, member in enumerate(members):
-            first = f"{number}."
-            own = {name.removeprefix(first): value for name, value in state.items() if name.startswith(first)}
-            member.load_state_dict(own)
-        classifier = Ensemble(members) if len(members) > 1 else members[0]
-        classifier.facts = described["facts"]
+        return _restored(described, load_file(weights), device)
     except UNREADABLE as error:
         raise AuditError(f"{card}: no classifier of this attack ({reason(error)}); {DAMAGED}") from error
-    return classifier.eval()
 
 
-def to_bytes(classifier: Classifier) -> NDArray[np.uint8]:
-    """A classifier as the bytes of a file, for a part of a long job."""
-    shape = {"positions": classifier.positions, "channels": classifier.channels, "facts": classifier.facts}
-    buffer = io.BytesIO()
-    torch.save(shape | {"architecture": asdict(classifier.architecture), "state": classifier.state_dict()}, buffer)
-    return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+def to_bytes(classifier: Classifier | Ensemble) -> NDArray[np.uint8]:
+    """What `save` writes, as one array for a part of a long job: the card's length, the card, the weights."""
+    card = json.dumps(_card(classifier)).encode()
+    kept = len(card).to_bytes(CARD_LENGTH, "little") + card + safetensors.torch.save(_state(classifier))
+    return np.frombuffer(kept, dtype=np.uint8)
 
 
-def from_bytes(kept: NDArray[np.uint8], device: str = "cpu") -> Classifier:
+def from_bytes(kept: NDArray[np.uint8], device: str = "cpu") -> Classifier | Ensemble:
     """The classifier of `to_bytes`, bit for bit."""
-    made = torch.load(io.BytesIO(kept.tobytes()), map_location=device, weights_only=True)
+    read = kept.tobytes()
+    weights = CARD_LENGTH + int.from_bytes(read[:CARD_LENGTH], "little")
+    return _restored(json.loads(read[CARD_LENGTH:weights]), safetensors.torch.load(read[weights:]), device)
+
+
+def _state(classifier: Classifier | Ensemble) -> dict[str, Tensor]:
+    """Tensors of all members on the CPU, by number and name."""
+    return {
+        f"{number}.{name}": value.cpu().contiguous().clone()
+        for number, member in enumerate(members_of(classifier))
+        for name, value in member.state_dict().items()
+    }
+
+
+def _card(classifier: Classifier | Ensemble) -> dict[str, Any]:
+    """Shape and training facts."""
+    members = members_of(classifier)
+    shape = {"architecture": asdict(classifier.architecture), "members": len(members)}
+    shape |= {"positions": classifier.positions, "channels": classifier.channels}
+    shape |= {"parameters": sum(weight.numel() for weight in members[0].parameters())}
+    return shape | {"facts": classifier.facts}
+
+
+def _restored(card: Mapping[str, Any], state: Mapping[str, Tensor], device: str) -> Classifier | Ensemble:
+    """The classifier of a card and a state."""
+    sizes = card["architecture"]
+    architecture = Architecture(**sizes | {"hidden": tuple(sizes["hidden"])})
     with torch.random.fork_rng():  # initial weights are drawn, and replaced at once
-        classifier = Classifier(Architecture(**made["architecture"]), made["positions"], made["channels"]).to(device)
-    classifier.load_state_dict(made["state"])
-    classifier.facts = made["facts"]
+        shape = (architecture, card["positions"], card["channels"])
+        members = [Classifier(*shape).to(device) for _ in range(card["members"])]
+    for number, member in enumerate(members):
+        first = f"{number}."
+        own = {name.removeprefix(first): value for name, value in state.items() if name.startswith(first)}
+        member.load_state_dict(own)
+    classifier = Ensemble(members) if len(members) > 1 else members[0]
+    classifier.facts = card["facts"]
     return classifier.eval()
 
 
