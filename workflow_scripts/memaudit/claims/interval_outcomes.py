@@ -7,6 +7,8 @@ import numpy as np
 
 from memaudit.claims.verdict_stability import outcome_chances
 
+MANY = 1000  # times as much data: a larger factor is not named
+
 
 @dataclass(frozen=True)
 class Value:
@@ -97,3 +99,17 @@ def _factor(value: Value, edge: float) -> float:
     if np.isinf(edge):
         return 1.0
     return float((reach / distance) ** 2) if distance else np.inf
+
+
+def size_text(factor: float, units: str) -> str:
+    """The sentence that says how many times as many of the units would decide."""
+    if np.isinf(factor):
+        return "at the bound or within a margin, so that no size is sure to decide"
+    if factor > MANY:
+        return f"the estimate is so near the bound that even {MANY} times as many {units} would not decide"
+    return f"about {times_text(factor)} times as many {units} would decide"
+
+
+def times_text(factor: float) -> str:
+    """A factor of at least 1.1, to two digits."""
+    return f"{float(f'{max(factor, 1.1):.2g}'):g}"

@@ -1,6 +1,6 @@
 """Verdicts on the papers' claims, from the comparisons that each claim rests on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -8,23 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from memaudit.claims.claim_comparisons import (
-    absent,
-    by_chance,
-    comparisons,
-    judged_rows,
-    printed_comparisons,
-    setting_text,
-    sizes,
-    supposed,
-)
+from memaudit.claims.claim_comparisons import absent, comparisons, printed_comparisons
 from memaudit.claims.claim_predicates import Claim, Number
-from memaudit.claims.interval_outcomes import Comparison
-from memaudit.claims.row_selection import Selection, Wanted, condition_text, select
+from memaudit.claims.interval_outcomes import Comparison, size_text
+from memaudit.claims.untestable_claims import conditions_text, lacking, missing
 from memaudit.claims.verdict_gates import STUDENT, condition_limit, gate_text, without_gates
 from memaudit.claims.verdict_stability import UNSEEDED, Limits, limits, stability_text
 from memaudit.common import tidy
-from memaudit.common.constant_students import vacuous
 
 REPRODUCED = "reproduced"
 DIRECTION = "direction only"
@@ -32,7 +22,6 @@ NOT_REPRODUCED = "not reproduced"
 NOT_TESTABLE = "not testable at this scale"
 IDENTITY = "identity"
 SHOWN = 3
-MANY = 1000
 BEYOND, LUCK = 0.025, 0.05  # of an interval on the side that a claim names; probability that as many hold by chance
 OUTCOMES = {
     "opposite": "{} show the opposite",
@@ -117,20 +106,6 @@ class Tally:
         return size_text(factor, self.units)
 
 
-def size_text(factor: float, units: str) -> str:
-    """The sentence that says how many times as many of the units would decide."""
-    if np.isinf(factor):
-        return "at the bound or within a margin, so that no size is sure to decide"
-    if factor > MANY:
-        return f"the estimate is so near the bound that even {MANY} times as many {units} would not decide"
-    return f"about {_times(factor)} times as many {units} would decide"
-
-
-def _times(factor: float) -> str:
-    """At least 1.1, to two digits."""
-    return f"{float(f'{max(factor, 1.1):.2g}'):g}"
-
-
 @dataclass(frozen=True)
 class Judgement:
     """A verdict with its reason, and the tallies of the claim's relation and of its printed numbers.
@@ -157,13 +132,13 @@ def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
 def _judged(claim: Claim, table: pd.DataFrame) -> Judgement:
     tally = _tally(claim, comparisons(claim, table))
     numbers = [_tally(claim, printed_comparisons(claim, number, table)) for number in claim.numbers]
-    if reason := _lacking(claim, table) or ("" if tally.judged else _missing(claim, table)):
+    if reason := lacking(claim, table) or ("" if tally.judged else missing(claim, table)):
         return Judgement(NOT_TESTABLE, reason, tally, numbers, change=0.0)
     verdict, reason = tally.verdict, tally.reason
     if claim.identity and verdict != NOT_REPRODUCED:
         verdict, reason = IDENTITY, f"holds by construction; {reason}"
     elif verdict == REPRODUCED and (without := absent(claim, table)):
-        reason = f"{reason}; no results with {_conditions(without)}, which it is about, too"
+        reason = f"{reason}; no results with {conditions_text(without)}, which it is about, too"
         return Judgement(NOT_TESTABLE, reason, tally, numbers, change=tally.again.opposite)
     elif verdict == REPRODUCED and claim.numbers:
         verdict, reason = _with_numbers(claim, tally, numbers)
@@ -235,91 +210,3 @@ def _ours(found: Judgement) -> str:
     shown = [f"{one.setting}: {one.numbers}".removeprefix(": ") for judged in lists for one in judged[:SHOWN]]
     more = sum(max(len(judged) - SHOWN, 0) for judged in lists)
     return "; ".join(shown) + (f"; and {more} clearer" if more else "")
-
-
-def _lacking(claim: Claim, table: pd.DataFrame) -> str:
-    """Why what the claim supposes is not given here; empty if it is, or if it supposes nothing."""
-    given, failing = supposed(claim, table), by_chance(claim, table)
-    for one, rows in zip(claim.provided, given, strict=True):
-        if rows.empty:
-            wanted = _conditions(claim.where | one.where)
-            return f"no results of {claim.study} say whether its {one.metric} is above chance: none with {wanted}"
-    if reason := _out_of_reach(claim, table):
-        return reason
-    if claim.by:
-        common = set.intersection(*(set(rows[claim.by]) for rows in given))
-        failing = failing[failing[claim.by].isin(common)]
-        if common - set(failing[claim.by]):
-            return ""
-    if failing.empty:
-        return ""
-    row = failing.iloc[0]
-    return f"{row['metric']} is not above chance: {setting_text(row, claim)}{_above_chance(row, claim)}"
-
-
-def _out_of_reach(claim: Claim, table: pd.DataFrame) -> str:
-    """Why no size of this run would decide: runs that it lacks, or a metric too near its bound for the effect."""
-    rows = table[table["study"] == claim.study]
-    if claim.covers and select(rows, claim.covers, {}).empty:
-        wanted = f"{claim.covers.metric}, {_conditions(claim.covers.where)}"
-        return f"the run has no results of {wanted}, on which the paper's share depends, too"
-    if claim.room:
-        found = select(judged_rows(claim, table), claim.room, claim.where)["estimate"]
-        if len(found) and (found + claim.effect > 1).all():
-            least = f"{claim.room.metric} is {found.min():.3g} or more already"
-            return f"{least}, so that {claim.effect:g} more are out of reach"
-    return ""
-
-
-def _above_chance(row: pd.Series, claim: Claim) -> str:
-    """What would put an estimate above chance: how many times as much data, or another setting."""
-    gap = row["estimate"] - row["null"]
-    if gap > 0:
-        return f"; {size_text(float(((row['estimate'] - row['low']) / gap) ** 2), claim.resampled)}"
-    return "; it needs a setting in which it is"
-
-
-def _missing(claim: Claim, table: pd.DataFrame) -> str:
-    """Why there is nothing to judge: no interval, no control, too small a run, or no rows at all."""
-    if comparisons(claim, table):
-        return "the rows have no interval; it needs rows that have one"
-    if claim.control and comparisons(claim.model_copy(update={"control": None}), table):
-        control = f"the positive control ({claim.control.metric}) does not, either"
-        return f"nothing exceeds the bound, but {control}; it needs a run in which the control does"
-    found = table[table["study"] == claim.study]
-    sides = [side for side in (claim.left, claim.right) if isinstance(side, Selection)]
-    side = next((side for side in sides if select(found, side, claim.where).empty), claim.left)
-    rows = select(found, side, claim.where)
-    if setting := _constant(claim, found):
-        why = "a student is constant, or was taught fewer labels than classes"
-        return f"{why}: {setting}; it needs a run in which all students learn all classes"
-    short = {key: least / sizes(rows, key).max() for key, least in claim.needs.items() if len(rows)}
-    larger = [
-        f"{key} is at most {sizes(rows, key).max():g}, {_times(factor)} times as many are needed"
-        for key, factor in short.items()
-        if factor > 1 and np.isfinite(factor)
-    ]
-    # A condition without which there would be rows is the one that none of them meets.
-    wanted, metric = claim.where | side.where, Selection(metric=side.metric)
-    others = {key: {other: one for other, one in wanted.items() if other != key} for key in wanted}
-    none = {
-        key: wanted[key]
-        for key, where in others.items()
-        if wanted[key] is not None and rows.empty and len(select(found, metric, where))
-    }
-    larger += [f"none with {_conditions(none)}"] if none else []
-    needs = ", ".join(f"{key} >= {least:g}" for key, least in claim.needs.items())
-    text = f"no results of {claim.study} to compare in metric {side.metric}" + (f" with {needs}" if needs else "")
-    return f"{text}: {'; '.join(larger)}" if larger else text
-
-
-def _constant(claim: Claim, found: pd.DataFrame) -> str:
-    """Setting of a constant student on one of the claim's sides, empty if there is none."""
-    sides = [side for side in (claim.left, claim.right) if isinstance(side, Selection)]
-    constant = pd.concat([select(found[vacuous(found)], side, claim.where) for side in sides])
-    keys = [key for key in ("dataset", "arm", "epsilon") if len(constant)]
-    return ", ".join(f"{key}={constant.iloc[0][key]}" for key in keys)
-
-
-def _conditions(where: Mapping[str, Wanted]) -> str:
-    return ", ".join(condition_text(key, wanted) for key, wanted in where.items())
