@@ -62,8 +62,8 @@ def p_value(observed: Array, null: Array) -> Array:
 
 
 def p_values_of_permutations(null: Array) -> Array:
-    """p-value of each permutation (..., permutation) among all of them: the share that is no smaller."""
-    return number_no_smaller(null) / null.shape[-1]
+    """p-value of each permutation (..., permutation) in place of the observed one, which is smaller: see `p_value`."""
+    return number_no_smaller(null) / (null.shape[-1] + 1)
 
 
 def number_no_smaller(null: Array) -> Array:

@@ -193,12 +193,51 @@ def test_a_setting_states_the_auc_that_the_whole_rule_detects():
 def test_few_permutations_of_each_split_detect_jointly():
     """19 of each of five splits make 20^5 memberships, enough for one of eight tests alone; one of each makes 32."""
     planted = judged(fall=3.0)
-    for permutations, smallest in {19: 1 / 160, 1: 1 / 32}.items():
+    for permutations, smallest in {19: 1 / 1600, 1: 1 / 32}.items():
         few = Study(planted.runs, planted.null.isel(permutation=slice(permutations)))
         table = decisions(few)["loss"]
         assert table["p"].to_numpy() == pytest.approx(smallest, rel=0.5), permutations
+        assert (table["detectable"] == 1).all() == (permutations == 1)
     method = next(decision_rows(few, decisions(few)))["method"]
-    assert method == "159 permutations of membership within splits, drawn jointly from 1 of each"
+    assert method == "1599 permutations of membership within splits, drawn jointly from 1 of each"
+
+
+def test_a_single_permutation_is_detected_as_the_true_membership_is():
+    """Far above chance in one of eight tests, with no more permutations than one detection needs."""
+    given = judged(fall=0.0, seed=1)
+    given = given._replace(null=given.null.isel(permutation=slice(159)))
+    assert given.joint().count == 159
+    runs, permuted = given.settings()[0], given.null["permuted"].copy()
+    permuted.loc[{"signal": "loss", "permutation": 7}][runs] = 0.8 + 0.003 * np.arange(len(runs))
+    detected = permuted_detections(given._replace(null=given.null.assign(permuted=permuted)))
+    assert detected[SIGNALS.index("loss"), 0, 7]
+
+
+def test_permuted_memberships_are_detected_as_often_as_true_ones_without_memory():
+    """Of independent settings, which have as many permutations as are needed, or draw them jointly."""
+    rng, trials = np.random.default_rng(0), 60
+    for permutations in (39, 159):
+        true, permuted = 0, 0.0
+        for _ in range(trials):
+            given = independent(rng, permutations)
+            true += sum(table["detected"].sum() for name, table in decisions(given).items() if name != LARGER)
+            permuted += permuted_detections(given).sum(axis=(0, 1)).mean()
+        assert 0 < permuted / trials < 0.1
+        assert abs(true - permuted) < 3.3 * np.sqrt(max(permuted, 1)), (permutations, true, permuted)
+
+
+def independent(rng, permutations, settings=2, splits=12):
+    """A study without memory whose settings and signals have nothing in common."""
+    runs = settings * splits
+    values = 0.5 + 0.03 * rng.normal(size=(runs, len(SIGNALS), permutations + 1))
+    table = pd.DataFrame({"dataset": "wine", "split": np.arange(runs), "labels": "normal", "epoch": 1})
+    table["arm"] = np.repeat(np.arange(settings), splits).astype(str)
+    table = table.assign(model="m", regime="single fixed", learning_rate=1e-3, queries=50, context="8")
+    arrays = {
+        "observed": (("run", "signal"), values[..., 0]),
+        "permuted": (("run", "signal", "permutation"), values[..., 1:]),
+    }
+    return Study(table, xr.Dataset(arrays, {"signal": list(SIGNALS)}))
 
 
 def test_permuted_detections_need_the_interval_too():

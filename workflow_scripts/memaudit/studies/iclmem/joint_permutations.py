@@ -4,7 +4,8 @@ Membership is permuted within a split, and splits are independent. One permutati
 permutation of the setting; S splits with B permutations each, and the true membership beside them, have (B + 1)^S.
 Without memory the true membership of the setting is as likely as any of these, so that a random sample of them makes an
 exact test (Lehmann and Romano 2005, section 15.2). A run need not be attacked under as many memberships as the
-correction for multiple tests asks for.
+correction for multiple tests asks for. With fewer than about a hundred of its own, its true membership is so large a
+part of the null that an effect is detected more rarely than its size lets expect.
 """
 
 import math
@@ -30,14 +31,15 @@ def needed(tests: int) -> int:
 class JointPermutations:
     """Draws of one permutation for each split; those of the runs as they are, where these are enough.
 
-    runs: a line each, with data set and split; permutations: of each run; tests: that are corrected together.
+    runs: a line each, with data set and split; permutations: of each run; tests: that are corrected together; times: as
+    many as are needed. With no more than these a p-value at the level of a single detection hangs on the draw.
     """
 
-    def __init__(self, runs: pd.DataFrame, permutations: int, tests: int, seed: int):
+    def __init__(self, runs: pd.DataFrame, permutations: int, tests: int, seed: int, times: int = 1):
         self.splits = list(zip(runs["dataset"], runs["split"].astype(int), strict=True))
         self.permutations, self.seed = permutations, seed
         self.drawn = needed(tests) > permutations
-        self.count = needed(tests) if self.drawn else permutations
+        self.count = times * (needed(tests) + 1) - 1 if self.drawn else permutations
         self._places: dict[tuple[str, int], Places] = {}
 
     def of_run(self, run: int, observed: float | np.floating, permuted: Array, count: int | None = None) -> Array:
@@ -45,6 +47,10 @@ class JointPermutations:
         if not self.drawn:
             return permuted
         return np.append(observed, permuted)[self._places_of(*self.splits[run])[:count]]
+
+    def smallest_p(self, splits: int) -> float:
+        """The smallest p-value that so many splits can have: (B + 1)^S memberships, of which `count` are drawn."""
+        return 1 / ((self.permutations + 1) ** splits if self.drawn else self.count + 1)
 
     def _places_of(self, dataset: str, split: int) -> Places:
         """Permutation of a split in each joint one: 0 is the true membership. All runs of a split share them."""

@@ -14,13 +14,20 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_rate
 from memaudit.statistics.intraclass_correlation import icc
 from memaudit.statistics.permutation_tests import p_values_of_permutations, q_value, q_values_of_permutations
+from memaudit.statistics.roc import ROUNDING
 from memaudit.studies.iclmem.label_effects import LabelEffect
 from memaudit.studies.iclmem.manipulation_effects import ALL
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, LEVEL, Rule
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, rules
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, SIGNALS, STUDY
 from memaudit.studies.iclmem.setting_summaries import NULL_CALIBRATED, keys_of
-from memaudit.studies.iclmem.significance_tests import CONFOUNDED, FAMILIES, Study, decisions, permuted_detections
+from memaudit.studies.iclmem.significance_tests import (
+    CONFOUNDED,
+    FAMILIES,
+    Study,
+    decisions,
+    permuted_detections,
+)
 
 Rows = Iterator[dict[str, Any]]
 Effects = Sequence[LabelEffect]
@@ -68,7 +75,7 @@ def _passing(study: Study, effects: Effects) -> Iterator[tuple[str, Array]]:
     q, confounded = np.full(p.shape, np.nan), (study.runs["labels"] == CONFOUNDED).to_numpy()
     for chosen in (confounded, ~confounded):
         q[chosen] = q_values_of_permutations(p[chosen])
-    yield "q-value", q <= LEVEL
+    yield "q-value", q <= LEVEL + ROUNDING
     for check, signal in HEADLINE.items():
         family = next(family for family in FAMILIES if signal in family)
         detected = permuted_detections(study, family)[family.index(signal), :, : p.shape[1]]
@@ -197,7 +204,7 @@ def _checks(study: Study, decided: Mapping[str, pd.DataFrame], effects: Effects)
     q = np.full(len(p), np.nan)
     for chosen in (confounded, ~confounded):
         q[chosen] = q_value(p[chosen])
-    checks = {"p-value": (p <= LEVEL).astype(float), "q-value": (q <= LEVEL).astype(float)}
+    checks = {"p-value": (p <= LEVEL).astype(float), "q-value": (q <= LEVEL + ROUNDING).astype(float)}
     checks |= {name: _of_runs(study, decided[signal]["detected"].to_numpy()) for name, signal in HEADLINE.items()}
     for effect in _weakening(effects):
         checks.setdefault(f"weaker {effect.labels}", np.full(len(p), np.nan))[effect.compared] = effect.low > 0

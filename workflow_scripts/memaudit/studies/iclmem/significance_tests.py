@@ -32,6 +32,7 @@ from memaudit.statistics.permutation_tests import (
     q_value,
     q_values_of_permutations,
 )
+from memaudit.statistics.roc import ROUNDING
 from memaudit.studies.iclmem.joint_permutations import JointPermutations, SettingNulls
 from memaudit.studies.iclmem.outcome_rules import LEVEL
 from memaudit.studies.iclmem.probe_misses import probe_misses
@@ -44,6 +45,7 @@ FAMILIES = (SIGNALS, (LARGER,))  # signals that are corrected together
 CLEAN = "all"  # label conditions but the confounded one
 CONFOUNDED = "shuffled_members"  # labels under which members differ by more than their membership
 LABELS = ("normal", CONFOUNDED, "shuffled_all")  # of the paper; canaries are reported apart
+TIMES = 10  # joint permutations of the observed AUCs, for each that one detection needs
 TOGETHER = 4096  # permutations that are corrected at once: of all tests together they take gigabytes
 
 
@@ -71,16 +73,16 @@ class Study(NamedTuple):
         chosen = larger(values) if signal == LARGER else values[SIGNALS.index(signal)]
         return chosen.astype(np.float64)
 
-    def joint(self) -> JointPermutations:
+    def joint(self, times: int = 1) -> JointPermutations:
         """Permutations of all splits together, as many as a single detection among all that are corrected needs."""
         confounded = _confounded(self)
         tests = len(SIGNALS) * int(max(confounded.sum(), (~confounded).sum()))
-        return JointPermutations(self.runs, self.null.sizes["permutation"], tests, self.seed)
+        return JointPermutations(self.runs, self.null.sizes["permutation"], tests, self.seed, times)
 
-    def nulls(self, signal: str) -> SettingNulls:
+    def nulls(self, signal: str, times: int = 1) -> SettingNulls:
         """AUCs under joint permutations, by setting."""
         values = (self.of_signal(name, signal) for name in ("observed", "permuted"))
-        return SettingNulls(self.joint(), *values, self.settings())
+        return SettingNulls(self.joint(times), *values, self.settings())
 
     def jointly_permuted(self) -> "Study":
         """Runs with the first joint permutations in place of their own, as many as they have."""
@@ -141,7 +143,7 @@ def decisions(study: Study) -> dict[str, pd.DataFrame]:
     The last is the smallest AUC that is detected with probability .9 beside the other detections of its family, for
     splits that vary as permuted memberships do; 1 where no AUC is.
     """
-    settings, nulls = study.settings(), {signal: study.nulls(signal) for signal in (*SIGNALS, LARGER)}
+    settings, nulls = study.settings(), {signal: study.nulls(signal, TIMES) for signal in (*SIGNALS, LARGER)}
     lines = study.runs.iloc[[runs[0] for runs in settings]].reset_index(drop=True)
     decided = {signal: decide(null.observed, null, settings, signal) for signal, null in nulls.items()}
     decided = corrected(decided, _confounded(study))
@@ -150,7 +152,7 @@ def decisions(study: Study) -> dict[str, pd.DataFrame]:
         for places in lines.groupby(["dataset", "arm"]).indices.values():
             null = np.stack([_mean(nulls[signal].of(place)) for place in places])
             adjusted[places] = max_t(table["auc"].to_numpy()[places], null)
-            detectable[places] = _detectable(table.iloc[places], null)
+            detectable[places] = _detectable(table.iloc[places], null, nulls[signal].joint)
         decided[signal] = table.assign(p_epochs=adjusted, detectable=detectable)
     return decided
 
@@ -176,20 +178,22 @@ def corrected(decided: Mapping[str, pd.DataFrame], confounded: Mask) -> dict[str
         q, level = np.full(p.shape, np.nan), np.full(p.shape, np.nan)
         for chosen in (confounded, ~confounded):
             q[:, chosen] = q_value(p[:, chosen].ravel()).reshape(len(family), -1)
-            found = q[:, chosen] <= LEVEL
+            found = q[:, chosen] <= LEVEL + ROUNDING
             level[:, chosen] = LEVEL * (1 + found.sum() - found) / max(1, np.count_nonzero(~np.isnan(p[:, chosen])))
         for signal, values, of_others in zip(family, q, level, strict=True):
             table = decided[signal]
-            detected = (values <= LEVEL) & table["above"]
+            detected = (values <= LEVEL + ROUNDING) & table["above"]
             tables[signal] = table.assign(q=values, detected=detected, level=of_others)
     return tables
 
 
-def _detectable(table: pd.DataFrame, null: Array) -> Array:
+def _detectable(table: pd.DataFrame, null: Array, joint: JointPermutations) -> Array:
     """AUCs (setting,), see `decisions`; null: (setting, permutation)."""
     found = np.full(len(table), np.nan)
     for at, (line, permuted) in enumerate(zip(table.itertuples(), null, strict=True)):
-        if line.splits:
+        if line.splits and joint.smallest_p(line.splits) > line.level + ROUNDING:
+            found[at] = 1.0
+        elif line.splits:
             threshold = critical(permuted, line.level) - line.chance
             found[at] = line.chance + smallest_mean_excess(line.spread, line.splits, threshold=threshold)
     return np.minimum(found, 1.0)
@@ -214,8 +218,9 @@ def permuted_detections(study: Study, family: Sequence[str] = SIGNALS) -> Mask:
         tests = np.nonzero(defined & chosen)
         for start in range(0, count, TOGETHER):
             part = np.s_[start : start + TOGETHER]
-            q = q_values_of_permutations(no_smaller[*tests, part] / count)
-            detected[*tests, part] &= q <= LEVEL
+            # In place of the observed one, which is smaller: as `p_values_of_permutations`.
+            q = q_values_of_permutations(no_smaller[*tests, part] / (count + 1))
+            detected[*tests, part] &= q <= LEVEL + ROUNDING
     return detected
 
 
@@ -228,7 +233,7 @@ def _above_chance(null: Array, chance: float) -> Mask:
 
 def decision_rows(study: Study, decided: Mapping[str, pd.DataFrame]) -> Rows:
     """Tidy rows of every setting and signal; settings that diverged in all splits have none."""
-    joint = study.joint()
+    joint = study.joint(TIMES)
     permutations = f"{joint.count} permutations of membership within splits"
     if joint.drawn:
         permutations += f", drawn jointly from {joint.permutations} of each"
