@@ -79,10 +79,10 @@ class Study(NamedTuple):
         tests = len(SIGNALS) * int(max(confounded.sum(), (~confounded).sum()))
         return JointPermutations(self.runs, self.null.sizes["permutation"], tests, self.seed, times)
 
-    def nulls(self, signal: str, times: int = 1) -> SettingNulls:
+    def nulls(self, signal: str, joint: JointPermutations) -> SettingNulls:
         """AUCs under joint permutations, by setting."""
         values = (self.of_signal(name, signal) for name in ("observed", "permuted"))
-        return SettingNulls(self.joint(times), *values, self.settings())
+        return SettingNulls(joint, *values, self.settings())
 
     def jointly_permuted(self) -> "Study":
         """Runs with the first joint permutations in place of their own, as many as they have."""
@@ -143,7 +143,8 @@ def decisions(study: Study) -> dict[str, pd.DataFrame]:
     The last is the smallest AUC that is detected with probability .9 beside the other detections of its family, for
     splits that vary as permuted memberships do; 1 where no AUC is.
     """
-    settings, nulls = study.settings(), {signal: study.nulls(signal, TIMES) for signal in (*SIGNALS, LARGER)}
+    settings, joint = study.settings(), study.joint(TIMES)
+    nulls = {signal: study.nulls(signal, joint) for signal in (*SIGNALS, LARGER)}
     lines = study.runs.iloc[[runs[0] for runs in settings]].reset_index(drop=True)
     decided = {signal: decide(null.observed, null, settings, signal) for signal, null in nulls.items()}
     decided = corrected(decided, _confounded(study))
@@ -152,7 +153,7 @@ def decisions(study: Study) -> dict[str, pd.DataFrame]:
         for places in lines.groupby(["dataset", "arm"]).indices.values():
             null = np.stack([_mean(nulls[signal].of(place)) for place in places])
             adjusted[places] = max_t(table["auc"].to_numpy()[places], null)
-            detectable[places] = _detectable(table.iloc[places], null, nulls[signal].joint)
+            detectable[places] = _detectable(table.iloc[places], null, joint)
         decided[signal] = table.assign(p_epochs=adjusted, detectable=detectable)
     return decided
 
@@ -204,7 +205,8 @@ def permuted_detections(study: Study, family: Sequence[str] = SIGNALS) -> Mask:
 
     By the whole rule of `decisions`: q, corrected in the same way, and the interval over splits above chance.
     """
-    nulls, settings, count = [study.nulls(signal) for signal in family], study.settings(), study.joint().count
+    joint, settings = study.joint(), study.settings()
+    nulls, count = [study.nulls(signal, joint) for signal in family], joint.count
     no_smaller = np.zeros((len(family), len(settings), count), np.int32)
     detected, defined = np.zeros(no_smaller.shape, np.bool_), np.zeros(no_smaller.shape[:2], np.bool_)
     for of_signal, (signal, of_settings) in enumerate(zip(family, nulls, strict=True)):
