@@ -82,6 +82,14 @@ def test_a_condition_that_could_be_at_chance_in_another_run_counts_in_the_limit(
     assert limit == pytest.approx((runs - 0.01 <= 0.5).mean(), abs=0.01)
 
 
+def test_a_condition_near_its_nominal_value_counts_in_the_limit_on_both_sides():
+    one, rate = claim(**ABOVE, provided={"metric": "rate", "near": 0.1}), row("rate", 0.51)
+    limit = condition_limit(one, tidy.expand(tidy.frame([rate])))
+    runs = 0.51 + 0.01 / 1.96 * np.sqrt(2) * np.random.default_rng(0).normal(size=20000)
+    assert limit == pytest.approx(((runs - 0.01 <= 0.45) | (runs + 0.01 >= 0.55)).mean(), abs=0.01)
+    assert limit > 0
+
+
 def test_a_positive_control_that_finds_nothing():
     one = claim(**BOUND, control={"metric": "bound", "where": {"arm": "open"}})
     found = judged(one, row("bound", 0.2), row("bound", 0.9, arm="open"))

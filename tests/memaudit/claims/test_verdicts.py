@@ -658,6 +658,24 @@ def test_everything_that_a_claim_supposes_must_be_given():
     assert "about 4 times as many" in found["reason"]
 
 
+def test_rows_are_judged_where_a_condition_lies_near_its_nominal_value():
+    one = claim(provided={"metric": "fpr", "near": 0.25}, by=["dataset", "fpr"])
+    at = {"dataset": "a", "fpr": 0.1}, {"dataset": "a", "fpr": 0.01}, {"dataset": "b", "fpr": 0.1}
+    rates = [
+        row("fpr", rate, 0.002, **keys) | {"null": keys["fpr"]}
+        for rate, keys in zip((0.1, 0.02, 0.031), at, strict=True)
+    ]
+    reversed_elsewhere = [*both(0.5, 0.4, **at[0]), *both(0.4, 0.5, **at[1]), *both(0.4, 0.5, **at[2])]
+    found = verdict(one, *reversed_elsewhere, *rates)
+    assert (found["verdict"], found["reason"]) == ("reproduced", "holds in 1 of 1 comparisons")
+    far = verdict(one, *reversed_elsewhere, *rates[1:])
+    assert far["verdict"] == "not testable at this scale"
+    assert "fpr is not shown to be within 25% of 0.01: dataset=a" in far["reason"]
+    wide = row("fpr", 0.1, 0.03, **at[0]) | {"null": 0.1}
+    assert verdict(one, *both(0.5, 0.4, **at[0]), wide)["verdict"] == "not testable at this scale"
+    assert "is near its nominal value" in verdict(one, *both(0.5, 0.4, **at[0]))["reason"]
+
+
 def test_a_reason_names_the_condition_that_no_result_meets():
     found = verdict(claim(where={"dataset": ["adult", "wilt"]}), *both(0.5, 0.4, dataset="wine"))
     assert "none with dataset adult or wilt" in found["reason"]

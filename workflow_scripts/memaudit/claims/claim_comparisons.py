@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from memaudit.claims.claim_predicates import Claim, Constant, Number
+from memaudit.claims.claim_predicates import Claim, Condition, Constant, Number
 from memaudit.claims.interval_outcomes import Comparison, Value, placed
 from memaudit.claims.row_selection import POSITION, Scalar, Selection, select
 from memaudit.common import tidy
@@ -68,9 +68,15 @@ def judged_rows(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
     rows = rows[~vacuous(rows)]
     for key, least in claim.needs.items():
         rows = rows[~(sizes(rows, key) < least)]
-    if claim.by and claim.by in rows:
-        rows = rows[~rows[claim.by].isin(by_chance(claim, table)[claim.by])]
+    if claim.by and set(claim.by) <= set(rows):
+        failing = values_of(claim.by, not_given(claim, table))
+        rows = rows[~values_of(claim.by, rows).isin(set(failing))]
     return rows
+
+
+def values_of(keys: list[str], rows: pd.DataFrame) -> pd.Series:
+    """Values of these keys of each row, as a tuple."""
+    return pd.Series(list(rows[keys].itertuples(index=False, name=None)), index=rows.index, dtype=object)
 
 
 def sizes(rows: pd.DataFrame, key: str) -> pd.Series:
@@ -83,10 +89,23 @@ def supposed(claim: Claim, table: pd.DataFrame) -> list[pd.DataFrame]:
     return [select(table[table["study"] == claim.study], one, {}) for one in claim.provided]
 
 
-def by_chance(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
-    """Those of them whose interval reaches what chance gives."""
-    rows = pd.concat([table.head(0), *supposed(claim, table)])
-    return rows[~(rows["low"] > rows["null"])]
+def not_given(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
+    """Those of them whose interval does not show it."""
+    found = zip(claim.provided, supposed(claim, table), strict=True)
+    return pd.concat([table.head(0), *(rows[~_shows(one, rows)] for one, rows in found)])
+
+
+def _shows(condition: Condition, rows: pd.DataFrame) -> pd.Series:
+    """Whether the interval of each row lies where a condition wants it."""
+    start, end = bounds(condition, rows["null"])
+    return (rows["low"] > start) & (rows["high"] < end)
+
+
+def bounds(condition: Condition, null: pd.Series) -> tuple[pd.Series, pd.Series | float]:
+    """Between which values the interval of a row must lie whose chance value is `null`."""
+    if condition.near is None:
+        return null, np.inf
+    return null * (1 - condition.near), null * (1 + condition.near)
 
 
 def _pairs(claim: Claim, rows: pd.DataFrame) -> Iterator[Comparison]:

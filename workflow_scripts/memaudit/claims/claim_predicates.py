@@ -62,6 +62,15 @@ class Number(Strict):
         return self
 
 
+class Condition(Selection):
+    """Rows that must show what a claim supposes: an interval above chance (`null`), or within a share of it.
+
+    near: the interval must lie within +-near times `null`, as a realised FPR near its nominal one.
+    """
+
+    near: float | None = Field(None, gt=0)
+
+
 class Claim(Strict):
     """One claim of a paper and the predicate that tests it.
 
@@ -84,8 +93,9 @@ class Claim(Strict):
     share: part of the comparisons that must hold. needs: least values of numeric columns, or of products of them
     ("models*fpr"); other rows are not judged.
     units: what an interval's width depends on (default: UNITS of the study); more of them would decide what is open.
-    provided: rows whose intervals must all lie above what chance gives (`null`), else the claim cannot be tested here.
-    by: a key; `provided` is tested for each of its values, and rows of values that fail are not judged.
+    provided: rows whose intervals must all lie above what chance gives (`null`), or near it, else the claim cannot be
+    tested here.
+    by: a key, or several; `provided` is tested for each of their values, and rows of values that fail are not judged.
     control: positive control of an upper bound; rows are judged only where its value lies above their right side.
     identity: the relation holds by construction: it is shown, but is no evidence.
     """
@@ -110,8 +120,8 @@ class Claim(Strict):
     numbers: list[Number] = Field([])
     where: dict[str, Wanted] = Field({})
     needs: dict[str, float] = Field({})
-    provided: list[Selection] = Field([])
-    by: str | None = None
+    provided: list[Condition] = Field([])
+    by: list[str] = Field([])
     control: Selection | None = None
     share: float = Field(0.8, gt=0, le=1)
     identity: bool = False
@@ -122,10 +132,10 @@ class Claim(Strict):
         """What an interval's width depends on."""
         return self.units or UNITS.get(self.study, "records")
 
-    @field_validator("provided", mode="before")
+    @field_validator("provided", "by", mode="before")
     @classmethod
     def _are_several(cls, given: object) -> object:
-        return [given] if isinstance(given, dict) else given
+        return [given] if isinstance(given, (dict, str)) else given
 
     @model_validator(mode="after")
     def _complete(self) -> "Claim":

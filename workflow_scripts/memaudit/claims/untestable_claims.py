@@ -5,7 +5,15 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from memaudit.claims.claim_comparisons import by_chance, comparisons, judged_rows, setting_text, sizes, supposed
+from memaudit.claims.claim_comparisons import (
+    comparisons,
+    judged_rows,
+    not_given,
+    setting_text,
+    sizes,
+    supposed,
+    values_of,
+)
 from memaudit.claims.claim_predicates import Claim
 from memaudit.claims.interval_outcomes import size_text, times_text
 from memaudit.claims.row_selection import Selection, Wanted, condition_text, select
@@ -14,21 +22,25 @@ from memaudit.common.constant_students import vacuous
 
 def lacking(claim: Claim, table: pd.DataFrame) -> str:
     """Why what the claim supposes is not given here; empty if it is, or if it supposes nothing."""
-    given, failing = supposed(claim, table), by_chance(claim, table)
+    given, failing = supposed(claim, table), not_given(claim, table)
     for one, rows in zip(claim.provided, given, strict=True):
         if rows.empty:
             wanted = conditions_text(claim.where | one.where)
-            return f"no results of {claim.study} say whether its {one.metric} is above chance: none with {wanted}"
+            place = "above chance" if one.near is None else "near its nominal value"
+            return f"no results of {claim.study} say whether its {one.metric} is {place}: none with {wanted}"
     if reason := _out_of_reach(claim, table):
         return reason
     if claim.by:
-        common = set.intersection(*(set(rows[claim.by]) for rows in given))
-        failing = failing[failing[claim.by].isin(common)]
-        if common - set(failing[claim.by]):
+        common = set.intersection(*(set(values_of(claim.by, rows)) for rows in given))
+        failing = failing[values_of(claim.by, failing).isin(common)]
+        if common - set(values_of(claim.by, failing)):
             return ""
     if failing.empty:
         return ""
     row = failing.iloc[0]
+    if near := next((one.near for one in claim.provided if one.metric == row["metric"]), None):
+        least = f"{row['metric']} is not shown to be within {near:.0%} of {row['null']:g}"
+        return f"{least}: {setting_text(row, claim)}; it needs a setting in which it is"
     return f"{row['metric']} is not above chance: {setting_text(row, claim)}{_above_chance(row, claim)}"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit.claims.claim_comparisons import by_chance, supposed
+from memaudit.claims.claim_comparisons import bounds, not_given, supposed
 from memaudit.claims.claim_predicates import Claim
 from memaudit.claims.verdict_stability import outcome_chances
 from memaudit.common.constant_students import CONSTANT, rests_on_constant, vacuous
@@ -31,8 +31,8 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
     whole = table[table["metric"] != CONSTANT]
     if vacuous(table).any():
         lifted["an attack on a constant student"] = {}, whole
-    if all(map(len, supposed(claim, table))) and len(by_chance(claim, table)):
-        lifted["a condition at chance"] = {"provided": [], "by": None}, table
+    if all(map(len, supposed(claim, table))) and len(not_given(claim, table)):
+        lifted["a condition at chance"] = {"provided": [], "by": []}, table
     if claim.control:
         lifted["a positive control that finds nothing"] = {"control": None}, table
     for name, (without, rest) in lifted.items():
@@ -45,11 +45,14 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
 
 
 def condition_limit(claim: Claim, table: pd.DataFrame) -> float:
-    """Upper limit of the probability that a condition is at chance in another run that is above it in this one."""
-    rows = pd.concat([table.head(0), *supposed(claim, table)])
-    above = rows[rows["low"] > rows["null"]]
-    gaps = zip(above["low"] - above["null"], above["high"] - above["null"], strict=True)
-    return min(sum(1 - outcome_chances(*gap, (0.0, np.inf))[0] for gap in gaps), 1.0)
+    """Upper limit of the probability that a condition is not given in another run that is given in this one."""
+    missed = 0.0
+    for one, rows in zip(claim.provided, supposed(claim, table), strict=True):
+        given = rows[~rows.index.isin(not_given(claim, table).index)]
+        start, end = bounds(one, given["null"])
+        parts = zip(given["low"], given["high"], start, np.broadcast_to(end, len(given)), strict=True)
+        missed += sum(1 - outcome_chances(low, high, region)[0] for low, high, *region in parts)
+    return min(missed, 1.0)
 
 
 def gate_text(names: list[str]) -> str:

@@ -1,6 +1,7 @@
 """The style of all figures: fonts, sizes, colours, and files that are equal byte for byte if drawn again."""
 
 from pathlib import Path
+from typing import Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -74,11 +75,16 @@ def panels(rows: int, columns: int, *, width: float = TWO_COLUMNS, height: float
     return figure, figure.subplots(rows, columns, squeeze=False).tolist()
 
 
-def reference(axes: Axes, x: float, label: str, dash: str = "--") -> None:
-    """Draw a thin grey vertical line at x, with a grey label above the panel, where it covers no data."""
+def reference(
+    axes: Axes, x: float, label: str, dash: str = "--", side: Literal["left", "center", "right"] = "center"
+) -> None:
+    """Draw a thin grey vertical line at x, with a grey label above the panel, where it covers no data.
+
+    side: of its label on which the line is; labels of two near lines stand apart with "right" and "left".
+    """
     axes.axvline(x, color=GREY, linewidth=0.7, linestyle=dash, zorder=1)
     place = {"xy": (x, 1), "xycoords": ("data", "axes fraction"), "xytext": (0, 1), "textcoords": "offset points"}
-    axes.annotate(label, **place, ha="center", va="bottom", color=GREY, fontsize=6)
+    axes.annotate(label, **place, ha=side, va="bottom", color=GREY, fontsize=6)
 
 
 def plain(name: str) -> str:

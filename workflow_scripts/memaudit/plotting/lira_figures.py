@@ -59,9 +59,9 @@ def strategies(table: pd.DataFrame, access: str = "efficient", metric: str = "tp
             _per_models(axes, panel, "strategy", STRATEGIES)
             _log2_axis(axes, rows["models"].unique())
             axes.axhline(fpr, **shared_panels.GREY, zorder=1)
-            for times in (1, 2):
+            for times, side in ((1, "right"), (2, "left")):
                 if panel["models"].min() < times / fpr < panel["models"].max():
-                    figure_style.reference(axes, times / fpr, f"{times}/FPR", dash=":")
+                    figure_style.reference(axes, times / fpr, f"{times}/FPR", dash=":", side=side)
             axes.set_ylim(bottom=0)
     for fpr, axes in zip(fprs, grid[0], strict=True):
         axes.set_title(f"FPR = {fpr:g}", pad=ABOVE_LABELS)
