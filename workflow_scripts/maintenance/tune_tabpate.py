@@ -23,7 +23,7 @@ from memaudit.common.io import read_json, write_json
 from memaudit.common.progress_bar import steps
 from memaudit.common.project_paths import PROJECT
 from memaudit.common.resumable_measurements import resume
-from memaudit.config.tabpate_section import Method
+from memaudit.config.tabpate_arms import Method
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.privacy.pate_teachers import predictor

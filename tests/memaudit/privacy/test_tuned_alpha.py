@@ -9,7 +9,7 @@ from private_records import CLASSES, KEY, NUMBER, silent
 from pydantic import ValidationError
 
 from memaudit.common.errors import AuditError
-from memaudit.config.tabpate_section import Tuning as Section
+from memaudit.config.tabpate_arms import Tuning as Section
 from memaudit.privacy.accounting import Budget, rho_within
 from memaudit.privacy.noisy_means import STEPS as MEAN_STEPS
 from memaudit.privacy.noisy_moments import moments_sensitivity
