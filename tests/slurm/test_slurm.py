@@ -25,6 +25,7 @@ ASKING = (
     "lira_query_shadows|attacks_query_|tabpate_(release|query|answer|poison)_|iclmem_probe_|predict_train_shadows|"
     "ltmia_(prepare_model|finetune_targets|train_attack|measure_diversity|permute_features)"
 )
+STUDIES = ("lira", "predict", "ltmia")  # jobs of others reach Slurm alike; `make soak` submits all of them
 HELD = """
 
 # From here on a test's own: parts are noted, and behind the first of a shard they wait for a file called `go`.
@@ -48,20 +49,20 @@ Scratch.part = _noting
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory, warm_environment) -> Checkout:
-    """The smoke run without a cluster."""
+    """Studies of the smoke run without a cluster."""
     checkout = Checkout(tmp_path_factory.mktemp("local") / "memaudit", warm_environment)
     leave_out_private_releases(checkout.folder)
-    checkout.snakemake()
+    checkout.snakemake(*STUDIES)
     return checkout
 
 
 @pytest.fixture(scope="module")
 def submitted(clone) -> Clone:
-    """The smoke run through sbatch; each sidecar says also whether the hub client of its process was offline."""
+    """The same through sbatch; each sidecar says also whether the hub client of its process was offline."""
     whole = clone("whole")
     offline = '"hub_offline": __import__("huggingface_hub.constants").constants.HF_HUB_OFFLINE, "slurm_job":'
     whole.replace("workflow_scripts/memaudit/workflow/sidecar.py", '"slurm_job":', offline)
-    whole.submit()
+    whole.submit("--", *STUDIES)
     return whole
 
 
