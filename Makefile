@@ -79,7 +79,7 @@ demo: .venv .venv-synth ## run the default workflow on embedded data and print i
 	then $(BIN)/python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo"}'; \
 	else $(BIN)/python workflow_scripts/maintenance/run_forked.py --params '{"arguments": "--cores all --quiet rules progress"}'; fi
 
-test: .venv .venv-synth ## lint, format check and the tests; twenty minutes on two cores
+test: .venv .venv-synth ## lint, format check and the tests; twenty minutes on two cores, forty on slow ones
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
