@@ -25,7 +25,7 @@ ASKING = (
     "lira_query_shadows|attacks_query_|tabpate_(release|query|answer|poison)_|iclmem_probe_|predict_train_shadows|"
     "ltmia_(prepare_model|finetune_targets|train_attack|measure_diversity|permute_features)"
 )
-STUDIES = ("lira", "predict", "ltmia")  # jobs of others reach Slurm alike; `make soak` submits all of them
+STUDIES = ("lira", "predict", "ltmia")  # of six, for time; `make soak` can submit all
 HELD = """
 
 # From here on a test's own: parts are noted, and behind the first of a shard they wait for a file called `go`.

@@ -68,7 +68,7 @@ def test_a_condition_at_chance():
     one = claim(**ABOVE, provided={"metric": "auc"})
     found = judged(one, row("tpr", 0.8), row("auc", 0.505))
     assert found["verdict"] == "not testable at this scale"
-    assert GATE.format("a condition at chance") in found["reason"]
+    assert GATE.format("a condition that is not fulfilled") in found["reason"]
     assert "another run" not in judged(one, row("tpr", 0.8))["reason"], "no run says whether it is above chance"
     assert "another run" not in judged(one, row("tpr", 0.8), row("auc", 0.6))["reason"]
 

@@ -671,9 +671,31 @@ def test_rows_are_judged_where_a_condition_lies_near_its_nominal_value():
     far = verdict(one, *reversed_elsewhere, *rates[1:])
     assert far["verdict"] == "not testable at this scale"
     assert "fpr is not shown to be within 25% of 0.01: dataset=a" in far["reason"]
-    wide = row("fpr", 0.1, 0.03, **at[0]) | {"null": 0.1}
-    assert verdict(one, *both(0.5, 0.4, **at[0]), wide)["verdict"] == "not testable at this scale"
-    assert "is near its nominal value" in verdict(one, *both(0.5, 0.4, **at[0]))["reason"]
+    wide = row("fpr", 0.1, 0.05, **at[0]) | {"null": 0.1}
+    found = verdict(one, *both(0.5, 0.4, **at[0]), wide)
+    assert found["verdict"] == "not testable at this scale"
+    assert "about 4 times as many" in found["reason"]
+    absent = verdict(one, *both(0.5, 0.4, **at[0]))["reason"]
+    assert absent == "no results of lira say whether its fpr is near its nominal value"
+
+
+def test_of_two_conditions_on_one_metric_the_one_that_is_not_fulfilled_is_named():
+    supposes = [{"metric": "fpr", "where": {"side": 1}}, {"metric": "fpr", "where": {"side": 2}, "near": 0.25}]
+    rates = [row("fpr", rate, 0.002, side=side) | {"null": 0.1} for side, rate in ((1, 0.2), (2, 0.3))]
+    assert "within 25% of 0.1: side=2" in verdict(claim(provided=supposes), *both(0.5, 0.4), *rates)["reason"]
+
+
+def test_a_lower_bound_alone_can_be_above_chance():
+    bound = tidy.row("lira", {}, "auc", 0.7, low=0.6, high=np.inf, null=0.5)
+    assert verdict(claim(provided={"metric": "auc"}), *both(0.5, 0.4), bound)["verdict"] == "reproduced"
+
+
+def test_a_claim_can_need_several_comparisons():
+    several = [one for name in "ab" for one in both(0.5, 0.4, dataset=name)]
+    assert verdict(claim(least=2), *several)["verdict"] == "reproduced"
+    found = verdict(claim(least=2), *several[:2])
+    assert found["verdict"] == "not testable at this scale"
+    assert found["reason"] == "holds in 1 of 1 comparisons, and it needs 2, in settings that fulfil its conditions"
 
 
 def test_a_reason_names_the_condition_that_no_result_meets():

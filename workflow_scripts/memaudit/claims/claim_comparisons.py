@@ -90,22 +90,23 @@ def supposed(claim: Claim, table: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def not_given(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
-    """Those of them whose interval does not show it."""
+    """Rows of conditions whose interval does not fulfil its condition."""
     found = zip(claim.provided, supposed(claim, table), strict=True)
-    return pd.concat([table.head(0), *(rows[~_shows(one, rows)] for one, rows in found)])
+    return pd.concat([table.head(0), *(rows[~fulfils(one, rows)] for one, rows in found)])
 
 
-def _shows(condition: Condition, rows: pd.DataFrame) -> pd.Series:
-    """Whether the interval of each row lies where a condition wants it."""
+def fulfils(condition: Condition, rows: pd.DataFrame) -> pd.Series:
+    """Whether the interval of each row lies where its condition wants it, bool."""
     start, end = bounds(condition, rows["null"])
-    return (rows["low"] > start) & (rows["high"] < end)
+    above = rows["low"] > start
+    return above if condition.near is None else above & (rows["high"] < end)
 
 
-def bounds(condition: Condition, null: pd.Series) -> tuple[pd.Series, pd.Series | float]:
-    """Between which values the interval of a row must lie whose chance value is `null`."""
+def bounds(condition: Condition, null: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Ends between which the interval of a row with this chance value must lie."""
     if condition.near is None:
-        return null, np.inf
-    return null * (1 - condition.near), null * (1 + condition.near)
+        return null, null + np.inf
+    return null - condition.near * null.abs(), null + condition.near * null.abs()
 
 
 def _pairs(claim: Claim, rows: pd.DataFrame) -> Iterator[Comparison]:

@@ -68,7 +68,7 @@ class Condition(Selection):
     near: the interval must lie within +-near times `null`, as a realised FPR near its nominal one.
     """
 
-    near: float | None = Field(None, gt=0)
+    near: float | None = Field(None, gt=0, lt=1)
 
 
 class Claim(Strict):
@@ -96,6 +96,8 @@ class Claim(Strict):
     provided: rows whose intervals must all lie above what chance gives (`null`), or near it, else the claim cannot be
     tested here.
     by: a key, or several; `provided` is tested for each of their values, and rows of values that fail are not judged.
+    Rows of values for which there is no result of `provided` are.
+    least: comparisons that there must be, else the claim cannot be tested here.
     control: positive control of an upper bound; rows are judged only where its value lies above their right side.
     identity: the relation holds by construction: it is shown, but is no evidence.
     """
@@ -124,6 +126,7 @@ class Claim(Strict):
     by: list[str] = Field([])
     control: Selection | None = None
     share: float = Field(0.8, gt=0, le=1)
+    least: int = Field(1, ge=1)
     identity: bool = False
     note: str = ""
 

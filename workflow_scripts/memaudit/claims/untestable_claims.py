@@ -7,6 +7,7 @@ import pandas as pd
 
 from memaudit.claims.claim_comparisons import (
     comparisons,
+    fulfils,
     judged_rows,
     not_given,
     setting_text,
@@ -14,7 +15,7 @@ from memaudit.claims.claim_comparisons import (
     supposed,
     values_of,
 )
-from memaudit.claims.claim_predicates import Claim
+from memaudit.claims.claim_predicates import Claim, Condition
 from memaudit.claims.interval_outcomes import size_text, times_text
 from memaudit.claims.row_selection import Selection, Wanted, condition_text, select
 from memaudit.common.constant_students import vacuous
@@ -27,7 +28,9 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
         if rows.empty:
             wanted = conditions_text(claim.where | one.where)
             place = "above chance" if one.near is None else "near its nominal value"
-            return f"no results of {claim.study} say whether its {one.metric} is {place}: none with {wanted}"
+            return f"no results of {claim.study} say whether its {one.metric} is {place}" + (
+                f": none with {wanted}" if wanted else ""
+            )
     if reason := _out_of_reach(claim, table):
         return reason
     if claim.by:
@@ -37,11 +40,24 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
             return ""
     if failing.empty:
         return ""
-    row = failing.iloc[0]
-    if near := next((one.near for one in claim.provided if one.metric == row["metric"]), None):
-        least = f"{row['metric']} is not shown to be within {near:.0%} of {row['null']:g}"
-        return f"{least}: {setting_text(row, claim)}; it needs a setting in which it is"
-    return f"{row['metric']} is not above chance: {setting_text(row, claim)}{_above_chance(row, claim)}"
+    first = failing.index[0]
+    pairs = zip(claim.provided, given, strict=True)
+    condition = next(one for one, rows in pairs if first in rows.index[~fulfils(one, rows)])
+    return _not_fulfilled(condition, failing.iloc[0], claim)
+
+
+def _not_fulfilled(condition: Condition, row: pd.Series, claim: Claim) -> str:
+    """Which condition an interval does not fulfil, and what would help."""
+    if condition.near is None:
+        return f"{row['metric']} is not above chance: {setting_text(row, claim)}{_above_chance(row, claim)}"
+    text = (
+        f"{row['metric']} is not shown to be within {condition.near:.0%} of {row['null']:g}: {setting_text(row, claim)}"
+    )
+    room = condition.near * abs(row["null"]) - abs(row["estimate"] - row["null"])
+    if room <= 0:
+        return f"{text}; it needs a setting in which it is"
+    width = max(row["high"] - row["estimate"], row["estimate"] - row["low"])
+    return f"{text}; {size_text(float((width / room) ** 2), claim.resampled)}"
 
 
 def _out_of_reach(claim: Claim, table: pd.DataFrame) -> str:

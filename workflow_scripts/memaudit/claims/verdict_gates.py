@@ -1,6 +1,6 @@
 """Gates of a claim: what decides, before any comparison, whether its results are judged at all.
 
-An attacked student that is constant, what the claim supposes being at chance, and a positive control that finds nothing
+An attacked student that is constant, a condition that is not fulfilled, and a positive control that finds nothing
 leave results out. Where the noise has no seed, another run can leave out others, and can have other constant students.
 """
 
@@ -9,10 +9,9 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from memaudit.claims.claim_comparisons import bounds, not_given, supposed
+from memaudit.claims.claim_comparisons import bounds, fulfils, not_given, supposed
 from memaudit.claims.claim_predicates import Claim
 from memaudit.claims.verdict_stability import outcome_chances
 from memaudit.common.constant_students import CONSTANT, rests_on_constant, vacuous
@@ -32,7 +31,7 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
     if vacuous(table).any():
         lifted["an attack on a constant student"] = {}, whole
     if all(map(len, supposed(claim, table))) and len(not_given(claim, table)):
-        lifted["a condition at chance"] = {"provided": [], "by": []}, table
+        lifted["a condition that is not fulfilled"] = {"provided": [], "by": []}, table
     if claim.control:
         lifted["a positive control that finds nothing"] = {"control": None}, table
     for name, (without, rest) in lifted.items():
@@ -45,12 +44,12 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
 
 
 def condition_limit(claim: Claim, table: pd.DataFrame) -> float:
-    """Upper limit of the probability that a condition is not given in another run that is given in this one."""
+    """Upper limit of the probability that a condition that holds in this run does not in another one."""
     missed = 0.0
     for one, rows in zip(claim.provided, supposed(claim, table), strict=True):
-        given = rows[~rows.index.isin(not_given(claim, table).index)]
+        given = rows[fulfils(one, rows)]
         start, end = bounds(one, given["null"])
-        parts = zip(given["low"], given["high"], start, np.broadcast_to(end, len(given)), strict=True)
+        parts = zip(given["low"], given["high"], start, end, strict=True)
         missed += sum(1 - outcome_chances(low, high, region)[0] for low, high, *region in parts)
     return min(missed, 1.0)
 

@@ -80,7 +80,7 @@ def reference(
 ) -> None:
     """Draw a thin grey vertical line at x, with a grey label above the panel, where it covers no data.
 
-    side: of its label on which the line is; labels of two near lines stand apart with "right" and "left".
+    side: edge of the label that is at x; "right" places the label left of the line.
     """
     axes.axvline(x, color=GREY, linewidth=0.7, linestyle=dash, zorder=1)
     place = {"xy": (x, 1), "xycoords": ("data", "axes fraction"), "xytext": (0, 1), "textcoords": "offset points"}
