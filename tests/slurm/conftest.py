@@ -21,6 +21,11 @@ SITE = "\nslurm-status-command: squeue\nslurm-init-seconds-before-status-checks:
 RESULTS = ("tables", "figures", "scores")
 # Seconds were measured: they stand in one table of the study of prediction, and among its scores.
 MEASURED = r"tables/predict_cost|scores/predict/"
+# Rules of studies whose jobs run on a GPU where there is one.
+GPU_RULES = (
+    "lira_query_shadows|attacks_query_|tabpate_(release|query|answer|poison)_|iclmem_probe_|predict_train_shadows|"
+    "ltmia_(prepare_model|finetune_targets|train_attack|measure_diversity|permute_features|attack_texts)"
+)
 
 
 @pytest.fixture(scope="module")

@@ -16,15 +16,11 @@ from workflow.conftest import Checkout
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json
 from memaudit.workflow.sidecar import read_all
-from slurm.conftest import Clone, hashes, leave_out_private_releases, slurm_job, submissions, text
+from slurm.conftest import GPU_RULES, Clone, hashes, leave_out_private_releases, slurm_job, submissions, text
 
 pytestmark = pytest.mark.slurm
 
 SHARDS = "results/smoke/signals/lira/wine"
-ASKING = (
-    "lira_query_shadows|attacks_query_|tabpate_(release|query|answer|poison)_|iclmem_probe_|predict_train_shadows|"
-    "ltmia_(prepare_model|finetune_targets|train_attack|measure_diversity|permute_features)"
-)
 STUDIES = ("lira", "predict", "ltmia")  # of six, for time; `make soak` can submit all
 HELD = """
 
@@ -98,7 +94,7 @@ def test_gpu_jobs_and_no_others_ask_slurm_for_a_gpu_and_go_to_its_partition(subm
         if number := sidecar["slurm_job"]:
             job = slurm_job(number)
             asked = re.fullmatch(r"gres[:/]gpu:1", job.get("TresPerJob", ""))
-            on_gpu = re.match(ASKING, sidecar["rule"])
+            on_gpu = re.match(GPU_RULES, sidecar["rule"])
             assert (bool(asked), job["Partition"]) == (bool(on_gpu), "gpu" if on_gpu else "cpu"), sidecar["rule"]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PROJECT
+from slurm.conftest import GPU_RULES
 
 SCRIPTS = PROJECT / "workflow_scripts"
 LIBRARY = SCRIPTS / "memaudit"
@@ -161,6 +162,16 @@ def test_every_test_of_the_library_stands_where_its_module_does():
     for test in (PROJECT / "tests" / "memaudit").rglob("test_*.py"):
         folder = SCRIPTS / test.parent.relative_to(PROJECT / "tests")
         assert (folder / f"{test.stem.removeprefix('test_')}.py").exists(), test
+
+
+def test_rules_of_studies_that_request_a_gpu_are_those_that_slurm_tests_expect():
+    blocks = [
+        block for path in (PROJECT / "rules").rglob("*.smk") for block in re.split(r"(?m)^rule ", path.read_text())[1:]
+    ]
+    on_gpu = {block.partition(":")[0]: "gpu=1" in block for block in blocks}
+    studies = {name: gpu for name, gpu in on_gpu.items() if name.split("_")[0] in {*STUDIES} - {"audit"}}
+    assert len(studies) > 60
+    assert {name for name, gpu in studies.items() if gpu} == {name for name in studies if re.match(GPU_RULES, name)}
 
 
 def test_a_basename_stands_once():

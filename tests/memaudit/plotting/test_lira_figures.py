@@ -1,5 +1,7 @@
 """Figures are drawn from tidy rows, hold every series, and are equal byte for byte."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,6 +105,15 @@ def test_limits_of_the_per_sample_threshold_are_marked_where_they_are_in_sight(r
     assert "2/FPR" in at_tenth
     assert "1/FPR" not in at_tenth
     assert {"1/FPR", "2/FPR"} <= at_hundredth
+
+
+def test_marks_of_two_limits_do_not_overlap_in_a_narrow_panel(rates):
+    figure = lira_figures.strategies(rates)
+    figure.set_size_inches(4, 6)
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        boxes = [text.get_window_extent() for text in axes.texts if text.get_text().endswith("/FPR")]
+        assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
 def test_labels_of_vertical_lines_stand_above_the_panel_where_no_data_are(rates):
