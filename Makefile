@@ -79,14 +79,14 @@ demo: .venv .venv-synth ## run the default workflow on embedded data and print i
 	then $(BIN)/python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo"}'; \
 	else $(BIN)/python workflow_scripts/maintenance/run_forked.py --params '{"arguments": "--cores all --quiet rules progress"}'; fi
 
-test: .venv .venv-synth ## lint, format check and the tests; twenty minutes on two cores, forty on slow ones
+test: .venv .venv-synth ## lint, format check and the tests; 20 to 40 minutes on two cores
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 	$(BIN)/python -m pytest -n auto --dist loadgroup tests
 
-test-long: .venv .venv-synth ## tests that run audits, releases and other workflows of their own, or simulate for long; fifteen minutes on two cores
+test-long: .venv .venv-synth ## tests that run audits, releases and other workflows of their own, or simulate for long; 15 to 30 minutes on two cores
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m long tests
 
 test-slurm: .venv ## run the workflow on a private Slurm of two nodes; installs Debian's slurm-wlm and munge (ten minutes)
