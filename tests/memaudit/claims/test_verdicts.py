@@ -695,7 +695,10 @@ def test_a_claim_can_need_several_comparisons():
     assert verdict(claim(least=2), *several)["verdict"] == "reproduced"
     found = verdict(claim(least=2), *several[:2])
     assert found["verdict"] == "not testable at this scale"
-    assert found["reason"] == "holds in 1 of 1 comparisons, and it needs 2, in settings that fulfil its conditions"
+    assert found["reason"] == "its conditions are fulfilled in 1 of 1 comparisons, and it needs 2"
+    rates = [row("fpr", rate, 0.002, dataset=name) | {"null": 0.1} for name, rate in (("a", 0.1), ("b", 0.2))]
+    near = {"provided": {"metric": "fpr", "near": 0.25}, "by": "dataset"}
+    assert "fulfilled in 1 of 2 comparisons" in verdict(claim(**near, least=2), *several, *rates)["reason"]
 
 
 def test_a_reason_names_the_condition_that_no_result_meets():

@@ -109,7 +109,7 @@ def test_limits_of_the_per_sample_threshold_are_marked_where_they_are_in_sight(r
 
 def test_marks_of_two_limits_do_not_overlap_in_a_narrow_panel(rates):
     figure = lira_figures.strategies(rates)
-    figure.set_size_inches(4, 6)
+    figure.set_size_inches(2.5, 6)
     figure.draw_without_rendering()
     for axes in figure.axes:
         boxes = [text.get_window_extent() for text in axes.texts if text.get_text().endswith("/FPR")]

@@ -31,7 +31,7 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
             return f"no results of {claim.study} say whether its {one.metric} is {place}" + (
                 f": none with {wanted}" if wanted else ""
             )
-    if reason := _out_of_reach(claim, table):
+    if reason := _out_of_reach(claim, table) or _too_few(claim, table):
         return reason
     if claim.by:
         common = set.intersection(*(set(values_of(claim.by, rows)) for rows in given))
@@ -44,6 +44,17 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
     pairs = zip(claim.provided, given, strict=True)
     condition = next(one for one, rows in pairs if first in rows.index[~fulfils(one, rows)])
     return _not_fulfilled(condition, failing.iloc[0], claim)
+
+
+def _too_few(claim: Claim, table: pd.DataFrame) -> str:
+    """How many comparisons there are, and how many of them fulfil the conditions, where a claim needs more."""
+    judged = len(comparisons(claim, table)) if claim.least > 1 else claim.least
+    if judged >= claim.least:
+        return ""
+    every = len(comparisons(claim.model_copy(update={"provided": [], "by": []}), table))
+    if not every:
+        return ""
+    return f"its conditions are fulfilled in {judged} of {every} comparisons, and it needs {claim.least}"
 
 
 def _not_fulfilled(condition: Condition, row: pd.Series, claim: Claim) -> str:
