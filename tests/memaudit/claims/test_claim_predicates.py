@@ -94,6 +94,17 @@ def test_a_printed_number_with_which_nothing_would_agree_is_refused():
     assert Claim.model_validate(BASE | sides | {"numbers": [number | {"tolerance": 0.01}]}).numbers
 
 
+def test_keys_of_a_condition_are_some_of_those_of_the_claim():
+    sides = {"left": {"metric": "auc"}, "right": {"value": 0.5}, "relation": "greater", "by": ["dataset", "epsilon"]}
+    leak, useful = {"metric": "auc", "by": "dataset"}, {"metric": "accuracy"}
+    assert Claim.model_validate(BASE | sides | {"provided": [leak, useful]}).provided[0].by == ["dataset"]
+    for provided in ([], leak):
+        with pytest.raises(ValueError, match="for which values of all its keys"):
+            Claim.model_validate(BASE | sides | {"provided": provided})
+    with pytest.raises(ValueError, match="not among the claim's `by`"):
+        Claim.model_validate(BASE | sides | {"provided": [leak | {"by": "arm"}, useful]})
+
+
 def test_room_is_that_of_an_effect():
     sides = {"left": {"metric": "auc difference"}, "right": {"value": 0}, "room": {"metric": "auc"}}
     with pytest.raises(ValueError, match="`room` is for an `effect`"):

@@ -679,6 +679,36 @@ def test_rows_are_judged_where_a_condition_lies_near_its_nominal_value():
     assert absent == "no results of lira say whether its fpr is near its nominal value"
 
 
+def test_a_condition_can_be_tested_by_some_of_the_keys_of_a_claim():
+    """What leaks without privacy has an epsilon of its own; of two releases the one that is of use is judged."""
+    supposes = [{"metric": "leak", "by": "dataset"}, {"metric": "utility"}]
+    one = claim(provided=supposes, by=["dataset", "epsilon"])
+    rows = [
+        *both(0.5, 0.4, dataset="a", epsilon=10.0),
+        *both(0.4, 0.5, dataset="a", epsilon=1.0),
+        *both(0.4, 0.5, dataset="b", epsilon=10.0),
+    ]
+
+    def given(leaks, utilities):
+        places = [("a", 10.0), ("a", 1.0), ("b", 10.0)]
+        for name, value in zip("ab", leaks, strict=True):
+            yield row("leak", value, dataset=name, epsilon=np.inf) | {"null": 0.5}
+        for (name, epsilon), value in zip(places, utilities, strict=True):
+            yield row("utility", value, dataset=name, epsilon=epsilon) | {"null": 0.5}
+
+    found = verdict(one, *rows, *given((0.8, 0.5), (0.8, 0.5, 0.8)))
+    assert (found["verdict"], found["reason"]) == ("reproduced", "holds in 1 of 1 comparisons")
+    found = verdict(one, *rows, *given((0.8, 0.8), (0.8, 0.8, 0.8)))
+    assert found["reason"] == "holds in 1 of 3 comparisons, 2 show the opposite"
+    found = verdict(one, *rows, *given((0.5, 0.5), (0.8, 0.8, 0.8)))
+    assert (found["verdict"], "leak is not above chance: dataset=a" in found["reason"]) == (
+        "not testable at this scale",
+        True,
+    )
+    found = verdict(one, *rows, *given((0.8, 0.8), (0.5, 0.5, 0.5)))
+    assert "utility is not above chance: dataset=a, epsilon=10" in found["reason"]
+
+
 def test_of_two_conditions_on_one_metric_the_one_that_is_not_fulfilled_is_named():
     supposes = [{"metric": "fpr", "where": {"side": 1}}, {"metric": "fpr", "where": {"side": 2}, "near": 0.25}]
     rates = [row("fpr", rate, 0.002, side=side) | {"null": 0.1} for side, rate in ((1, 0.2), (2, 0.3))]

@@ -68,15 +68,20 @@ def judged_rows(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
     rows = rows[~vacuous(rows)]
     for key, least in claim.needs.items():
         rows = rows[~(sizes(rows, key) < least)]
-    if claim.by and set(claim.by) <= set(rows):
-        failing = values_of(claim.by, not_given(claim, table))
-        rows = rows[~values_of(claim.by, rows).isin(set(failing))]
+    return without_failing(claim, table, rows) if claim.by and set(claim.by) <= set(rows) else rows
+
+
+def without_failing(claim: Claim, table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows but those with values of the keys `by` that fail a condition."""
+    for one, found in zip(claim.provided, supposed(claim, table), strict=True):
+        rows = rows[~has_values(rows, found[~fulfils(one, found)], one.by or claim.by)]
     return rows
 
 
-def values_of(keys: list[str], rows: pd.DataFrame) -> pd.Series:
-    """Values of these keys of each row, as a tuple."""
-    return pd.Series(list(rows[keys].itertuples(index=False, name=None)), index=rows.index, dtype=object)
+def has_values(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.Series:
+    """Whether the values of these keys of each row are those of one of the other rows, bool."""
+    mine, theirs = (pd.MultiIndex.from_frame(frame[keys].astype(object)) for frame in (rows, others))
+    return pd.Series(mine.isin(theirs), index=rows.index)
 
 
 def sizes(rows: pd.DataFrame, key: str) -> pd.Series:

@@ -62,13 +62,25 @@ class Number(Strict):
         return self
 
 
+def several(given: object) -> object:
+    """A list, also of the one that is given alone."""
+    return [given] if isinstance(given, (dict, str)) else given
+
+
 class Condition(Selection):
     """Rows that must show what a claim supposes: an interval above chance (`null`), or within a share of it.
 
-    near: the interval must lie within +-near times `null`, as a realised FPR near its nominal one.
+    near: the interval must lie within +-near times `null`, as a realised FPR near its nominal one. by: some of the
+    claim's keys `by`, where the rows have the others for other reasons: an epsilon of infinity without privacy.
     """
 
     near: float | None = Field(None, gt=0, lt=1)
+    by: list[str] = Field([])
+
+    @field_validator("by", mode="before")
+    @classmethod
+    def _are_several(cls, given: object) -> object:
+        return several(given)
 
 
 class Claim(Strict):
@@ -138,15 +150,17 @@ class Claim(Strict):
     @field_validator("provided", "by", mode="before")
     @classmethod
     def _are_several(cls, given: object) -> object:
-        return [given] if isinstance(given, (dict, str)) else given
+        return several(given)
 
     @model_validator(mode="after")
     def _complete(self) -> "Claim":
         trend = self.relation in ("increases", "decreases")
         if trend != (self.along is not None) or trend != (self.right is None):
             raise ValueError("increases and decreases take `along`, every other relation takes `right`")
-        if self.by and not self.provided:
-            raise ValueError("`by` says for which values of a key something is `provided`: name that, too")
+        if self.by and all(one.by for one in self.provided):
+            raise ValueError("`by` says for which values of all its keys something is `provided`: name that, too")
+        if any(not set(one.by) <= set(self.by) for one in self.provided):
+            raise ValueError("`provided` is tested by keys that are not among the claim's `by`")
         if self.effect is not None and (self.relation not in ("greater", "less") or self.relative):
             raise ValueError("an `effect` belongs to greater and less, in the unit of the sides")
         if self.effect is not None and self.effect <= self.tolerance:

@@ -8,12 +8,12 @@ import pandas as pd
 from memaudit.claims.claim_comparisons import (
     comparisons,
     fulfils,
+    has_values,
     judged_rows,
-    not_given,
     setting_text,
     sizes,
     supposed,
-    values_of,
+    without_failing,
 )
 from memaudit.claims.claim_predicates import Claim, Condition
 from memaudit.claims.interval_outcomes import size_text, times_text
@@ -23,7 +23,7 @@ from memaudit.common.constant_students import vacuous
 
 def lacking(claim: Claim, table: pd.DataFrame) -> str:
     """Why what the claim supposes is not given here; empty if it is, or if it supposes nothing."""
-    given, failing = supposed(claim, table), not_given(claim, table)
+    given = supposed(claim, table)
     for one, rows in zip(claim.provided, given, strict=True):
         if rows.empty:
             wanted = conditions_text(claim.where | one.where)
@@ -33,17 +33,22 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
             )
     if reason := _out_of_reach(claim, table) or _too_few(claim, table):
         return reason
+    failing = [(one, rows[~fulfils(one, rows)]) for one, rows in zip(claim.provided, given, strict=True)]
     if claim.by:
-        common = set.intersection(*(set(values_of(claim.by, rows)) for rows in given))
-        failing = failing[values_of(claim.by, failing).isin(common)]
-        if common - set(values_of(claim.by, failing)):
+        common = _values_with_results(claim, given)
+        if len(without_failing(claim, table, common)):
             return ""
-    if failing.empty:
-        return ""
-    first = failing.index[0]
-    pairs = zip(claim.provided, given, strict=True)
-    condition = next(one for one, rows in pairs if first in rows.index[~fulfils(one, rows)])
-    return _not_fulfilled(condition, failing.iloc[0], claim)
+        failing = [(one, rows[has_values(rows, common, one.by or claim.by)]) for one, rows in failing]
+    return next((_not_fulfilled(one, rows.iloc[0], claim) for one, rows in failing if len(rows)), "")
+
+
+def _values_with_results(claim: Claim, given: list[pd.DataFrame]) -> pd.DataFrame:
+    """Values of the keys `by`, a row each, for which every condition has results."""
+    whole = (rows for one, rows in zip(claim.provided, given, strict=True) if not one.by)
+    common = next(whole)[claim.by].drop_duplicates()
+    for one, rows in zip(claim.provided, given, strict=True):
+        common = common[has_values(common, rows, one.by or claim.by)]
+    return common
 
 
 def _too_few(claim: Claim, table: pd.DataFrame) -> str:
