@@ -100,7 +100,7 @@ def test_gpu_jobs_and_no_others_ask_slurm_for_a_gpu_and_go_to_its_partition(subm
 
 @pytest.fixture(scope="module")
 def faulty(clone) -> tuple[Clone, str]:
-    """A clone where one table takes 1,000 MB and a first attempt has 700, and where another always fails; its output."""
+    """A clone where one table takes 1,000 MB, of which a first attempt has 700; another always fails. Its output."""
     faulty = clone("faulty")
     faulty.replace("rules/data.smk", "grows(4000)", "grows(700)")
     fault = """def main(job):

@@ -709,6 +709,13 @@ def test_a_condition_can_be_tested_by_some_of_the_keys_of_a_claim():
     assert "utility is not above chance: dataset=a, epsilon=10" in found["reason"]
 
 
+def test_a_key_that_no_result_has_tells_no_conditions_apart():
+    one = claim(provided={"metric": "utility"}, by=["dataset", "epsilon"])
+    for utility, expected in ((0.8, "reproduced"), (0.5, "not testable at this scale")):
+        given = row("utility", utility, dataset="a") | {"null": 0.5}
+        assert verdict(one, *both(0.5, 0.4, dataset="a"), given)["verdict"] == expected
+
+
 def test_of_two_conditions_on_one_metric_the_one_that_is_not_fulfilled_is_named():
     supposes = [{"metric": "fpr", "where": {"side": 1}}, {"metric": "fpr", "where": {"side": 2}, "near": 0.25}]
     rates = [row("fpr", rate, 0.002, side=side) | {"null": 0.1} for side, rate in ((1, 0.2), (2, 0.3))]

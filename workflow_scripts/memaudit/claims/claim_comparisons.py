@@ -68,7 +68,7 @@ def judged_rows(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
     rows = rows[~vacuous(rows)]
     for key, least in claim.needs.items():
         rows = rows[~(sizes(rows, key) < least)]
-    return without_failing(claim, table, rows) if claim.by and set(claim.by) <= set(rows) else rows
+    return without_failing(claim, table, rows) if claim.by else rows
 
 
 def without_failing(claim: Claim, table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def without_failing(claim: Claim, table: pd.DataFrame, rows: pd.DataFrame) -> pd
 
 def has_values(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.Series:
     """Whether the values of these keys of each row are those of one of the other rows, bool."""
-    mine, theirs = (pd.MultiIndex.from_frame(frame[keys].astype(object)) for frame in (rows, others))
+    mine, theirs = (pd.MultiIndex.from_frame(frame.reindex(columns=keys).astype(object)) for frame in (rows, others))
     return pd.Series(mine.isin(theirs), index=rows.index)
 
 

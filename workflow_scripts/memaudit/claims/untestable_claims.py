@@ -45,7 +45,7 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
 def _values_with_results(claim: Claim, given: list[pd.DataFrame]) -> pd.DataFrame:
     """Values of the keys `by`, a row each, for which every condition has results."""
     whole = (rows for one, rows in zip(claim.provided, given, strict=True) if not one.by)
-    common = next(whole)[claim.by].drop_duplicates()
+    common = next(whole).reindex(columns=claim.by).drop_duplicates()
     for one, rows in zip(claim.provided, given, strict=True):
         common = common[has_values(common, rows, one.by or claim.by)]
     return common
