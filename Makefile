@@ -8,6 +8,8 @@ PUBLISH_demo := {"run": "results/demo", "command": "make demo", "tables": []}
 PUBLISH_lira := {"run": "results/lira", \
   "command": "snakemake --cores all lira --configfile config/lira.yaml", "tables": ["lira_attacks", "lira_fpc", \
   "lira_reliability", "lira_defences"]}
+PUBLISH_lira_population := {"run": "results/lira_population", \
+  "command": "snakemake --cores all lira --configfile config/lira_population.yaml", "tables": ["lira_fpc"]}
 PUBLISH_attacks := {"run": "results/attacks", \
   "command": "snakemake --cores all attacks --configfile config/attacks.yaml", "tables": ["attacks_threat_models", \
   "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_model_families", "attacks_text", "attacks_cost"]}
@@ -195,7 +197,7 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
 	@echo "memaudit: results/site/index.html"
 
-publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), attacks, tabpate, iclmem, predict, predict-mmlu, ltmia_texts
+publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, tabpate, iclmem, predict, predict-mmlu, ltmia_texts
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 

@@ -1,6 +1,7 @@
 """What several tests need: the project's folder, and its default config as a fresh copy."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,8 @@ from memaudit.workflow.digest import script_of
 from memaudit.workflow.run_config import read_yaml
 
 PROJECT = Path(__file__).resolve().parents[1]
+# Configs of runs that are published, beside the default run: those that `make publish` knows.
+EVIDENCE = re.findall(r'"command": .* config/(\w+)\.yaml"', (PROJECT / "Makefile").read_text(encoding="utf-8"))
 # Workers share the cores; threads of each would wait for one another. Read when torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # No test writes into the ledger of who runs it.

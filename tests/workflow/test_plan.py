@@ -5,7 +5,7 @@ import subprocess
 from collections import Counter
 
 import pytest
-from conftest import PROJECT
+from conftest import EVIDENCE, PROJECT
 
 from memaudit.common.io import read_json
 from memaudit.workflow.sidecar import read_all
@@ -44,7 +44,7 @@ def test_the_plan_counts_the_jobs_of_the_dry_run(tmp_path, name):
     assert "models for a threshold of each record's own at FPR 0.1" in printed
 
 
-@pytest.mark.parametrize("name", ["attacks", "iclmem", "lira", "ltmia_texts", "predict", "predict_mmlu", "tabpate"])
+@pytest.mark.parametrize("name", EVIDENCE)
 def test_the_evidence_configs_have_a_plan(tmp_path, name):
     assert "total" in planned(snakemake(tmp_path, name, "plan"))
 

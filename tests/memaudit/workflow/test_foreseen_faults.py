@@ -1,7 +1,7 @@
 """What a config would run into after hours is one line before its first job."""
 
 import pytest
-from conftest import PROJECT, load
+from conftest import EVIDENCE, PROJECT, load
 from tabpfn.constants import ModelVersion
 from tabpfn.inference_config import InferenceConfig
 
@@ -25,9 +25,7 @@ def paper(tmp_path, monkeypatch):
     return load("paper")
 
 
-@pytest.mark.parametrize(
-    "name", [None, "smoke", "paper", "attacks", "iclmem", "lira", "ltmia_texts", "predict", "predict_mmlu", "tabpate"]
-)
+@pytest.mark.parametrize("name", [None, "smoke", "paper", *EVIDENCE])
 def test_the_shipped_configs_have_none(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     prepare(load(*([name] if name else [])), PROJECT)

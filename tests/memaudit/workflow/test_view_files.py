@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from conftest import PROJECT, load
+from conftest import EVIDENCE, PROJECT, load
 
 from memaudit.claims.headlines import Headline
 from memaudit.common.errors import AuditError
@@ -202,7 +202,7 @@ def test_a_file_of_no_study_is_named(tmp_path, run):
         read_views(other, {"lira": None})
 
 
-@pytest.mark.parametrize("config", ["config", "smoke", "paper", "attacks", "tabpate", "iclmem", "predict_mmlu"])
+@pytest.mark.parametrize("config", ["config", "smoke", "paper", *EVIDENCE])
 def test_shipped_files_are_free_of_faults_and_their_sentences_are_headlines(config):
     _, _, views, _ = prepare(load(config), PROJECT)
     assert {"data", "lira"} <= views.keys()
