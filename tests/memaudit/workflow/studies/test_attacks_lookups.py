@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 import pytest
-from attacks_study import DEPLOYED, PLAIN, SMALL, arm, two_tables, wildcards
+from attacks_study import DEPLOYED, PLAIN, SMALL, two_tables, wildcards
 
 from memaudit.workflow import estimator_costs
 from memaudit.workflow.job_costs import size
@@ -14,12 +14,6 @@ from memaudit.workflow.studies.attacks_lookups import Attacks
 def attacks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return two_tables()
-
-
-def test_a_table_has_the_arms_that_do_not_name_others(attacks):
-    assert attacks.arms("wine") == ["main", "settings", "defended", "other_mode"]
-    assert attacks.arms("digits") == ["main", "settings"]
-    assert attacks.arms("digits", among=["other_mode", "main"]) == ["main"]
 
 
 def test_mitigations_are_compared_on_tables_that_have_their_arms(attacks):
@@ -45,19 +39,8 @@ def test_a_grid_has_a_context_for_each_set_and_variant(attacks):
 
 
 def test_arms_with_the_same_variants_share_what_the_larger_one_draws(attacks):
-    drawn = {name: attacks.drawn_by("wine", name) for name in attacks.arms("wine")}
-    assert drawn == {"main": "main", "settings": "settings", "defended": "defended", "other_mode": "main"}
     assert attacks.design(wildcards(name="other_mode")) == "<results>/signals/attacks/wine/designs/main.nc"
     assert "wine/other_mode" not in attacks.sizes()["attacks_draw_contexts"]
-    attacks.config["arms"]["other_mode"]["sets"] = 48
-    assert attacks.drawn_by("wine", "other_mode") == "other_mode"
-
-
-def test_an_arm_shares_with_arms_of_its_own_tables_alone(attacks):
-    attacks.config["arms"]["defended"] = arm(8, {"context": 10}, datasets=["wine"])
-    attacks.config["arms"]["other_mode"] = arm(8, {"context": 10}, model=DEPLOYED)
-    assert attacks.drawn_by("wine", "other_mode") == "defended"
-    assert attacks.drawn_by("digits", "other_mode") == "other_mode"
 
 
 def test_poisoned_grids_have_no_more_sets_than_their_arm(attacks):
@@ -185,9 +168,9 @@ def test_a_table_that_is_left_out_of_the_perturbation_has_no_noisy_copies(attack
 
 def test_a_table_that_is_left_out_of_the_active_attacks_has_no_poisoned_contexts(attacks):
     every = attacks.attacked_arms(wildcards())
-    assert every.keys() == set(attacks.poisoned_arms("wine"))
+    assert every.keys() == set(attacks.arms.poisoned("wine"))
     attacks.config["active"]["datasets"] = ["digits"]
-    assert attacks.poisoned_arms("wine") == attacks.poisoned("main")(wildcards()) == []
+    assert attacks.arms.poisoned("wine") == attacks.poisoned("main")(wildcards()) == []
     assert attacks.attacked_arms(wildcards()) == {"main": every["main"] | {"poisoned": False}}
     assert {job.split("/")[0] for job in attacks.sizes()["attacks_query_poisoned"]} == {"digits"}
     rows = {use["where"]: use["rows"] for use in attacks.model_uses()[SMALL]}

@@ -6,11 +6,11 @@ from typing import Any
 
 from memaudit.workflow.job_costs import size
 from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.studies.attacks_arms import MAIN, Arms
 from memaudit.workflow.studies.attacks_sizes import AttackSizes
 from memaudit.workflow.study import Sizes, Study
 
 # Arms that the comparison of mitigations needs.
-MAIN = "main"
 NEEDED_FOR_MITIGATIONS = {"settings", "defended"}
 
 
@@ -26,15 +26,16 @@ class Attacks(Study):
 
     def __init__(self, run: RunConfig):
         super().__init__(run)
+        self.arms = Arms(self.config)
         self._size = AttackSizes(self)
         self.present = bool(self.config["datasets"])
         self.datasets = self.config["datasets"]
         used = [arm["model"] for arm in self.config["arms"].values()]
-        used += [self.seen_inside] if self.attended else []
+        used += [self.arms.attended_model()] if self.arms.attended else []
         self.models = list(dict.fromkeys(used))
         self.compared = [name for name in self.config["families"]["datasets"] if name in self.datasets]
         # Tables that have the arms of which mitigations are compared.
-        self.defended = [name for name in self.datasets if {*self.arms(name)} >= NEEDED_FOR_MITIGATIONS]
+        self.defended = [name for name in self.datasets if {*self.arms.of_table(name)} >= NEEDED_FOR_MITIGATIONS]
 
     @property
     def results(self) -> dict[str, list[str]]:
@@ -60,45 +61,20 @@ class Attacks(Study):
         """A params function: this key of an arm's entry."""
         return lambda wildcards: self.config["arms"][wildcards.arm][key]
 
-    def arms(self, dataset: str, among: Iterable[str] | None = None) -> list[str]:
-        """Arms that a table has, of all arms or among these."""
-        entries = self.config["arms"]
-        return [arm for arm in among or entries if dataset in (entries[arm]["datasets"] or self.datasets)]
-
-    def drawn_by(self, dataset: str, arm: str) -> str:
-        """The arm whose drawn contexts an arm takes: its own, or the first with the same variants and as many sets.
-
-        Random streams are named after population and size, not after the arm, and fewer contexts are the first of more.
-        """
-        entries = self.config["arms"]
-        if arm == "main" or arm not in self.arms(dataset):
-            return arm
-        wanted = entries[arm]
-        return next(
-            name
-            for name in self.arms(dataset)
-            if entries[name]["variants"] == wanted["variants"] and entries[name]["sets"] >= wanted["sets"]
-        )
-
     def design(self, wildcards) -> str:
         """An input function: the drawn contexts that an arm takes."""
-        drawn = self.drawn_by(wildcards.dataset, wildcards.arm)
+        drawn = self.arms.drawn_by(wildcards.dataset, wildcards.arm)
         return f"<results>/signals/attacks/{wildcards.dataset}/designs/{drawn}.nc"
-
-    def poisoned_arms(self, dataset: str) -> list[str]:
-        """Arms of a table whose contexts are poisoned; none of a table that `active/datasets` leaves out."""
-        active = self.config["active"]
-        return self.arms(dataset, active["arms"]) if dataset in (active["datasets"] or self.datasets) else []
 
     def attacked_arms(self, wildcards) -> dict[str, dict[str, Any]]:
         """Model and mode of `main`, whose attacks are compared, and of each arm of a table that is poisoned."""
-        poisoned = self.poisoned_arms(wildcards.dataset)
+        poisoned = self.arms.poisoned(wildcards.dataset)
         entries = self._arm_models(poisoned or [MAIN])
         return entries if poisoned else {MAIN: entries[MAIN] | {"poisoned": False}}
 
     def arm_models(self, among: Iterable[str]) -> Callable:
         """A params function: model and mode of those of these arms that a table has."""
-        return lambda wildcards: self._arm_models(self.arms(wildcards.dataset, among))
+        return lambda wildcards: self._arm_models(self.arms.of_table(wildcards.dataset, among))
 
     def _arm_models(self, arms: Iterable[str]) -> dict[str, dict[str, Any]]:
         models = {arm: self.config["arms"][arm]["model"] for arm in arms}
@@ -114,15 +90,16 @@ class Attacks(Study):
 
     def model_inside(self, file: str) -> Callable:
         """An input function: this file of the model whose attention is read in the contexts of an arm."""
-        return lambda wildcards: f"<results>/models/{self._seen_inside(wildcards.arm)}/{file}"
+        return lambda wildcards: f"<results>/models/{self.arms.attended_model(wildcards.arm)}/{file}"
 
     def ranks(self, wildcards) -> str | list[str]:
         """Ranks of the most vulnerable records, for arms that protect these records."""
-        return f"<results>/scores/attacks/{wildcards.dataset}/ranks.parquet" if self._layered(wildcards.arm) else []
+        protects = self.arms.protects(wildcards.arm)
+        return f"<results>/scores/attacks/{wildcards.dataset}/ranks.parquet" if protects else []
 
     def layer(self, wildcards) -> int | None:
         """Number of the most vulnerable records that such an arm protects."""
-        return self.config["layer"] if self._layered(wildcards.arm) else None
+        return self.config["layer"] if self.arms.protects(wildcards.arm) else None
 
     def sensitive(self, wildcards) -> Any:
         """The sensitive column of a table."""
@@ -138,7 +115,7 @@ class Attacks(Study):
 
     def grid(self, arm: str) -> Callable:
         """An input function: shards of an arm's grid; [] for a table without this arm."""
-        return self._shard_files(arm, arm, self.contexts_of(arm), self.config["shard"])
+        return self._shard_files(arm, arm, self.arms.contexts(arm), self.config["shard"])
 
     def grids(self, arms: Iterable[str]) -> dict[str, Callable]:
         """Input functions: shards of the grid of each of these arms."""
@@ -146,8 +123,8 @@ class Attacks(Study):
 
     def poisoned(self, arm: str) -> Callable:
         """An input function: shards of an arm's poisoned grid; [] for a table where it is not poisoned."""
-        files = self._shard_files(arm, f"poisoned/{arm}", self.poisoned_sets(arm), self.config["active"]["shard"])
-        return lambda wildcards: files(wildcards) if arm in self.poisoned_arms(wildcards.dataset) else []
+        files = self._shard_files(arm, f"poisoned/{arm}", self.arms.poisoned_sets(arm), self.config["active"]["shard"])
+        return lambda wildcards: files(wildcards) if arm in self.arms.poisoned(wildcards.dataset) else []
 
     def poisoned_grids(self) -> dict[str, Callable]:
         """Input functions: shards of the poisoned grid of each arm that has one."""
@@ -173,22 +150,12 @@ class Attacks(Study):
         folder = f"<results>/signals/attacks/{wildcards.dataset}/perturbed"
         return [f"{folder}/{shard}.nc" for shard in self._perturbed_shards()]
 
-    @property
-    def attended(self) -> list[str]:
-        """Tables whose attention is read."""
-        return [name for name in self.config["attention"]["datasets"] if name in self.datasets]
-
-    @property
-    def seen_inside(self) -> str:
-        """The model whose attention is read."""
-        return self.config["attention"]["model"] or self.config["arms"]["main"]["model"]
-
     def attention(self, arm: str) -> Callable:
         """An input function: shards of the attention on an arm's contexts; [] for a table without it."""
         return lambda wildcards: [
             f"<results>/signals/attacks/{wildcards.dataset}/attention/{arm}/{shard}.nc"
             for shard in self._attention_shards(arm)
-            if arm in self._arms_seen_inside(wildcards.dataset)
+            if arm in self.arms.attended_by(wildcards.dataset)
         ]
 
     def attribute(self, wildcards) -> list[str]:
@@ -228,13 +195,13 @@ class Attacks(Study):
             "attacks_draw_contexts": {
                 f"{name}/{arm}": self._size.drawn(name, arm)
                 for name in self.datasets
-                for arm in dict.fromkeys(self.drawn_by(name, arm) for arm in self.arms(name))
+                for arm in dict.fromkeys(self.arms.drawn_by(name, arm) for arm in self.arms.of_table(name))
             },
             "attacks_query_contexts": {
                 f"{name}/{arm}/{shard}": self._size.queried(name, arm, shard)
                 for name in self.datasets
-                for arm in self.arms(name)
-                for shard in shards(self.contexts_of(arm), self.config["shard"])
+                for arm in self.arms.of_table(name)
+                for shard in shards(self.arms.contexts(arm), self.config["shard"])
             },
             "attacks_query_perturbed": {
                 f"{name}/{shard}": self._size.perturbed(name)
@@ -243,8 +210,8 @@ class Attacks(Study):
             },
             "attacks_query_attention": {
                 f"{name}/{arm}/{shard}": self._size.attention(name, arm)
-                for name in self.attended
-                for arm in self._arms_seen_inside(name)
+                for name in self.arms.attended
+                for arm in self.arms.attended_by(name)
                 for shard in self._attention_shards(arm)
             },
             "attacks_query_attribute": {
@@ -255,8 +222,8 @@ class Attacks(Study):
             "attacks_query_poisoned": {
                 f"{name}/{arm}/{shard}": self._size.poisoned(name, arm)
                 for name in self.datasets
-                for arm in self.poisoned_arms(name)
-                for shard in shards(self.poisoned_sets(arm), self.config["active"]["shard"])
+                for arm in self.arms.poisoned(name)
+                for shard in shards(self.arms.poisoned_sets(arm), self.config["active"]["shard"])
             },
             **{f"attacks_{rule}": {name: self._size.scored(name) for name in self.datasets} for rule in evaluated},
             "attacks_compare_mitigations": {name: self._size.scored(name) for name in self.defended},
@@ -268,16 +235,17 @@ class Attacks(Study):
     @cached_property
     def memory(self) -> int:
         """MB of a job that queries contexts."""
-        return self.asked_memory(self._size.queried(name, arm, 0) for name in self.datasets for arm in self.arms(name))
+        arms = [(name, arm) for name in self.datasets for arm in self.arms.of_table(name)]
+        return self.asked_memory(self._size.queried(name, arm, 0) for name, arm in arms)
 
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
         if not self.present:
             return {}
         uses: dict[str, list[dict[str, Any]]] = {model: [] for model in self.models}
         for arm, entry in self.config["arms"].items():
-            uses[entry["model"]] += [self._use(name, arm) for name in self.datasets if arm in self.arms(name)]
-        if self.attended and self.config["attention"]["model"]:
-            uses[self.seen_inside] += [self._use(name, MAIN) for name in self.attended]
+            uses[entry["model"]] += [self._use(name, arm) for name in self.datasets if arm in self.arms.of_table(name)]
+        if self.arms.attended and self.config["attention"]["model"]:
+            uses[self.arms.attended_model()] += [self._use(name, MAIN) for name in self.arms.attended]
         return uses
 
     def faults(self) -> Iterator[str]:
@@ -286,7 +254,7 @@ class Attacks(Study):
             if (records := self.run.most_records(dataset)) is None:
                 continue
             members = min(records, self.sides(dataset)[0])
-            for arm in self.arms(dataset):
+            for arm in self.arms.of_table(dataset):
                 most = max(2 * (variant["context"] or 0) for variant in self.config["arms"][arm]["variants"])
                 if most > members:
                     yield (
@@ -304,46 +272,17 @@ class Attacks(Study):
         return lambda wildcards: [
             f"<results>/signals/attacks/{wildcards.dataset}/{folder}/{number}.nc"
             for number in shards(contexts, shard)
-            if arm in self.arms(wildcards.dataset)
+            if arm in self.arms.of_table(wildcards.dataset)
         ]
 
     def _perturbed_shards(self) -> range:
         return shards(self.config["perturbation"]["sets"], self.config["perturbation"]["shard"])
 
-    def _arms_seen_inside(self, dataset: str) -> list[str]:
-        """Arms whose attention is read: `main`, and those with a variant that changes keys."""
-        if dataset not in self.attended:
-            return []
-        return [arm for arm in self.arms(dataset) if arm == MAIN or self._changed_keys(arm)]
-
-    def _seen_inside(self, arm: str) -> str:
-        return self.seen_inside if arm == MAIN else self.config["arms"][arm]["model"]
-
-    def _changed_keys(self, arm: str) -> int:
-        """Number of an arm's variants that change keys."""
-        return sum(variant["keys"] is not None for variant in self.config["arms"][arm]["variants"])
-
-    def attention_sets(self, arm: str) -> int:
-        """Contexts of an arm whose attention is read."""
-        return min(self.config["attention"]["sets"], self.config["arms"][arm]["sets"]) * (1 + self._changed_keys(arm))
-
     def _attention_shards(self, arm: str) -> range:
-        return shards(self.attention_sets(arm), self.config["attention"]["shard"])
+        return shards(self.arms.attended_sets(arm), self.config["attention"]["shard"])
 
     def _attribute_shards(self) -> range:
         return shards(self.config["inference"]["sets"], self.config["shard"])
-
-    def _layered(self, arm: str) -> bool:
-        """Whether a variant of an arm protects a layer: the most vulnerable records."""
-        return any(variant["layer"] for variant in self.config["arms"][arm]["variants"])
-
-    def contexts_of(self, arm: str) -> int:
-        """Contexts of an arm: one for each shadow context and variant."""
-        return self.config["arms"][arm]["sets"] * len(self.config["arms"][arm]["variants"])
-
-    def poisoned_sets(self, arm: str) -> int:
-        """Shadow contexts of an arm that are poisoned: all of them, if it has fewer."""
-        return min(self.config["active"]["sets"], self.config["arms"][arm]["sets"])
 
     def sides(self, dataset: str) -> list[int]:
         return self.run.side_sizes(dataset, self.config["split"])
@@ -351,7 +290,7 @@ class Attacks(Study):
     def _use(self, dataset: str, arm: str) -> dict[str, Any]:
         """The largest context that an arm asks its model about, with the most poisons."""
         contexts, active = list(self._size.contexts(dataset, arm)), self.config["active"]
-        poisons = max(active["most"], *active["budgets"]) if arm in self.poisoned_arms(dataset) else 0
+        poisons = max(active["most"], *active["budgets"]) if arm in self.arms.poisoned(dataset) else 0
         known = self.run.table_size(dataset)["known"]
         # A TabICL is asked about many classes as a hierarchy (memaudit/models/class_hierarchy.py).
         hierarchy = self.run.config["models"][self.config["arms"][arm]["model"]]["family"] == "tabicl"

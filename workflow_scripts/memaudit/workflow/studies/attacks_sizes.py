@@ -55,10 +55,10 @@ class AttackSizes:
             yield Context(rows + copies, min(variant["features"] or columns, columns), variant["bags"], queries)
 
     def drawn(self, dataset: str, arm: str) -> Size:
-        return size(self.study.contexts_of(arm) * sum(self.study.sides(dataset)))
+        return size(self.study.arms.contexts(arm) * sum(self.study.sides(dataset)))
 
     def queried(self, dataset: str, arm: str, shard: int) -> Size:
-        contexts, whole = self.study.contexts_of(arm), self.config["shard"]
+        contexts, whole = self.study.arms.contexts(arm), self.config["shard"]
         share = min(whole, contexts - shard * whole) / contexts
         sets = share * self.config["arms"][arm]["sets"]
         shapes = [
@@ -81,7 +81,7 @@ class AttackSizes:
 
     def attention(self, dataset: str, arm: str) -> Size:
         rows, columns, _, queries = next(self.contexts(dataset, arm))
-        sets = min(self.config["attention"]["shard"], self.study.attention_sets(arm))
+        sets = min(self.config["attention"]["shard"], self.study.arms.attended_sets(arm))
         return self._query_size(arm, [Contexts(sets, rows, columns, queries, queries)])
 
     def attribute(self, dataset: str) -> Size:
@@ -96,7 +96,7 @@ class AttackSizes:
         rows, columns, *_ = next(self.contexts(dataset, arm))
         # Every budget once, log2(most) + 1 queries of bisection beside the unpoisoned one, and a share copy by copy.
         queries = len(active["budgets"]) + active["most"].bit_length() + 1 + active["scanned"] * active["most"]
-        passes = min(active["targets"], 2 * rows) * queries * min(active["shard"], self.study.poisoned_sets(arm))
+        passes = min(active["targets"], 2 * rows) * queries * min(active["shard"], self.study.arms.poisoned_sets(arm))
         return self._query_size(arm, [Contexts(passes, rows + max(active["budgets"]), columns, 1, 1)])
 
     def _query_size(self, arm: str, shapes: list[Contexts]) -> Size:
@@ -122,7 +122,7 @@ class AttackSizes:
     def compared(self, dataset: str) -> Size:
         """A job that scores the answers of each family, as often as memberships are redrawn and contexts left out."""
         members, nonmembers = self.study.sides(dataset)
-        families = 1 + len(self.study.arms(dataset, self.config["families"]["arms"])) + len(self.study.fitted)
+        families = 1 + len(self.study.arms.of_table(dataset, self.config["families"]["arms"])) + len(self.study.fitted)
         entries = self.config["families"]["sets"] * members
         redrawn = self.config["permutations"] * families * (entries + EACH_REDRAW)
         return size(redrawn, families, families * (entries + nonmembers))
@@ -131,4 +131,4 @@ class AttackSizes:
         """A job that goes over the scores of a table's members at each replicate and permutation."""
         entries = self.config["sets"] * self.study.sides(dataset)[0]
         passes = self.config["replicates"] + self.config["permutations"]
-        return size(passes * entries, entries, self.study.contexts_of("main") * sum(self.study.sides(dataset)))
+        return size(passes * entries, entries, self.study.arms.contexts("main") * sum(self.study.sides(dataset)))
