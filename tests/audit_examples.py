@@ -2,7 +2,9 @@
 
 from memaudit.auditing.findings import recommendations
 from memaudit.auditing.page.annex import Annex
+from memaudit.auditing.summaries.group_parts import Group
 from memaudit.auditing.summaries.inference_parts import Inference, InferredQuestion, Inferring
+from memaudit.auditing.summaries.mitigation_parts import Mitigation, PrivateContext
 from memaudit.auditing.summaries.score_curves import Curves, Histogram, RocPoint, ScoreBin
 from memaudit.auditing.summaries.strength_parts import AttackControl
 from memaudit.auditing.summaries.summary import (
@@ -10,10 +12,7 @@ from memaudit.auditing.summaries.summary import (
     Deployment,
     Exposed,
     Extrapolated,
-    Group,
     Measured,
-    Mitigation,
-    PrivateContext,
     Strength,
     Summary,
     Table,

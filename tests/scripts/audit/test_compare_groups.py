@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from conftest import load_script
 
-from memaudit.auditing.summaries import summarize_results
+from memaudit.auditing.summaries import summarize_groups
 from memaudit.common import tidy
 from memaudit.common.io import read_json, read_table
 
@@ -27,16 +27,16 @@ def test_an_excess_is_detected_by_its_adjusted_p_value(folder):
 def test_the_subpopulation_of_the_search_is_numbered_too(folder):
     results = read_table(folder / "groups.parquet")
     called = {"c0": "city", "c9": "age", "target": "churn"}
-    hidden = summarize_results.subpopulation(results, called, None)
+    hidden = summarize_groups.subpopulation(results, called, None)
     assert hidden is None or {one.name for one in hidden.groups} == {None}
-    assert {one.column for one in summarize_results.groups(results, called, None)} == {"city", "churn"}
+    assert {one.column for one in summarize_groups.groups(results, called, None)} == {"city", "churn"}
 
 
 def test_groups_that_are_too_small_or_beyond_the_largest_are_counted():
     script = load_script("audit_compare_groups")
     large, small = np.arange(40) < 15, (np.arange(40) >= 15) & (np.arange(40) < 23)
     rows = list(script._left_out({("c0", 1): large, ("c0", 2): small, ("c1", 1): np.arange(40) < 40}, "wine"))
-    (group, rest) = summarize_results.small_groups(tidy.frame(rows), {"c0": "city"}, {"c0": {"2": "Paris"}})
+    (group, rest) = summarize_groups.small_groups(tidy.frame(rows), {"c0": "city"}, {"c0": {"2": "Paris"}})
     assert (group.column, group.number, group.name, group.records) == ("city", 2, "Paris", 8)
     assert (rest.column, rest.number, rest.name, rest.records) == ("city", None, None, 17)
 

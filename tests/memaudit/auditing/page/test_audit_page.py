@@ -20,7 +20,8 @@ from audit_examples import (
 
 from memaudit.auditing.findings import recommendations
 from memaudit.auditing.page import audit_page
-from memaudit.auditing.summaries.summary import LeftOut, Subgroup, Subpopulation, Utility, Value
+from memaudit.auditing.summaries.group_parts import LeftOut, Subgroup, Subpopulation
+from memaudit.auditing.summaries.summary import Utility, Value
 
 
 def test_names_are_escaped_and_nothing_is_loaded_from_elsewhere():

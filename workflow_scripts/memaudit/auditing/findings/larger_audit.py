@@ -1,7 +1,8 @@
 """Whether a larger audit of the same table could change a finding, and how to get one; for the advice of the page."""
 
 from memaudit.auditing.running.stages import MOST_RECORDS, MOST_SETS
-from memaudit.auditing.summaries.summary import Mitigation, Summary
+from memaudit.auditing.summaries.mitigation_parts import Mitigation
+from memaudit.auditing.summaries.summary import Summary
 
 QUICK = "an audit without the setting quick"
 MINUTES = "more minutes"

@@ -2,8 +2,9 @@
 
 from memaudit.auditing.findings import audit_strength, inference_findings, singling_out, white_box_findings
 from memaudit.auditing.findings import protection_sources as sources
+from memaudit.auditing.summaries.mitigation_parts import METHODS
 from memaudit.auditing.summaries.protection_parts import Criterion, Finding
-from memaudit.auditing.summaries.summary import METHODS, Summary
+from memaudit.auditing.summaries.summary import Summary
 from memaudit.auditing.summaries.summary_parts import Value
 
 COUNT = "a count of 95 % credible intervals, without an interval of its own"

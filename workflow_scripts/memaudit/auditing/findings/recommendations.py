@@ -6,7 +6,8 @@ from typing import NamedTuple
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing.findings import audit_strength
 from memaudit.auditing.findings.larger_audit import again, may_be_advised, sentence, undecided
-from memaudit.auditing.summaries.summary import Advice, Mitigation, Summary, Tuned
+from memaudit.auditing.summaries.mitigation_parts import Mitigation
+from memaudit.auditing.summaries.summary import Advice, Summary, Tuned
 
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 NAMED = 3  # most mitigations that a sentence names

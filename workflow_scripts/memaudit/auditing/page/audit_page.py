@@ -18,7 +18,8 @@ from memaudit.auditing.page.annex import Annex
 from memaudit.auditing.page.figures.page_pictures import pictures
 from memaudit.auditing.page.figures.picture import fixed
 from memaudit.auditing.reading.short_names import short_models, shortened
-from memaudit.auditing.summaries.summary import METHODS, STRONGEST, Adversary, Summary, Value
+from memaudit.auditing.summaries.mitigation_parts import METHODS
+from memaudit.auditing.summaries.summary import STRONGEST, Adversary, Summary, Value
 from memaudit.templating import page_templates
 
 TEMPLATES = Path(__file__).parent / "templates"

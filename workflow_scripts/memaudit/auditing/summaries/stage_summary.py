@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.auditing.summaries import summarize_controls, summarize_inference, summarize_results
+from memaudit.auditing.summaries import summarize_controls, summarize_groups, summarize_inference, summarize_results
 from memaudit.auditing.summaries.summary import Summary, Table
 
 Tables = Mapping[str, Sequence[pd.DataFrame]]
@@ -93,9 +93,9 @@ def _of_second_stage(
         return summarise(*tables[name], *settings) if tables[name] else []
 
     return {
-        "groups": of("groups", summarize_results.groups, called, names),
-        "small_groups": of("groups", summarize_results.small_groups, called, names),
-        "subpopulation": of("groups", summarize_results.subpopulation, called, names) or None,
+        "groups": of("groups", summarize_groups.groups, called, names),
+        "small_groups": of("groups", summarize_groups.small_groups, called, names),
+        "subpopulation": of("groups", summarize_groups.subpopulation, called, names) or None,
         "mitigations": of("mitigations", summarize_results.mitigations, fpr),
         "private": of("private", summarize_results.private_contexts),
         "tuned": of("tuned", summarize_results.tuned),

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing.page.figures.picture import Picture, change, known
 from memaudit.auditing.page.figures.svg_canvas import Plane, Scale, drawing, label, line, tag, ticks
-from memaudit.auditing.summaries.summary import Mitigation
+from memaudit.auditing.summaries.mitigation_parts import Mitigation
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 350.0, 26.0, 280.0
 NEAR, RADIUS = 9.0, 4.0
