@@ -153,7 +153,9 @@ class Iclmem(Section):
     keep_checkpoints: bool = Field(description="keep the weights of all probed epochs in results/<run>/models/iclmem")
     fpr: list[Fraction] = Field(min_length=1, description="false positive rates at which TPRs are taken")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
-    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted memberships behind each null")
+    permutations: Annotated[int, Field(ge=19)] = Field(
+        description="permuted memberships behind each null; of fewer than 100 the stated detectable AUCs are too small"
+    )
     bins: Annotated[int, Field(ge=2)] = Field(description="bins of the histograms of dS")
     rules: dict[Name, Rule] = Field(min_length=1, description="rules for outcomes; the first is the study's")
     arms: dict[Name, Arm] = Field(min_length=1, description="ways to fine-tune")
