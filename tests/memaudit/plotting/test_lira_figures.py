@@ -142,6 +142,25 @@ def test_roc_has_the_diagonal_and_a_curve_per_strategy():
     assert legend(figure) == ["concatenated, naive", "concatenated, PP", "guessing"]
 
 
+def test_predictions_of_a_population_stand_beside_its_measurement():
+    rates = {("predicted_tpr", "false"): 0.3, ("predicted_tpr", "true"): 0.2, ("measured_tpr", "measured"): 0.21}
+    rows = [
+        tidy.row(
+            "lira", {"dataset": name, "fpr": fpr, "corrected": corrected}, metric, rate, low=rate, high=rate, null=fpr
+        )
+        for name in DATASETS
+        for fpr in FPRS
+        for (metric, corrected), rate in (rates | {("measured_fpr", "measured"): fpr}).items()
+    ]
+    figure = lira_figures.fpc_population(tidy.expand(tidy.frame(rows)))
+    assert [axes.get_title() for axes in figure.axes] == ["FPR 0.1", "FPR 0.01"]
+    for axes, fpr in zip(figure.axes, FPRS, strict=True):
+        *marks, dashed = axes.get_lines()
+        assert [list(line.get_xdata()) for line in marks] == [[rate] * 2 for rate in (0.3, 0.2, 0.21, fpr)]
+        assert list(dashed.get_xdata()) == [fpr, fpr]
+    assert legend(figure) == [label for label, *_ in lira_figures.POPULATION.values()] + ["guessing"]
+
+
 def test_finite_population_figures_show_both_sides(records):
     assert [axes.get_title() for axes in lira_figures.fpc_sigma(records).axes] == ["IN models", "OUT models"]
     assert len(lira_figures.fpc_fraction(pd.concat([records, records.assign(fraction=0.125)])).axes) == 4

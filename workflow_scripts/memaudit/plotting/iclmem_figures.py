@@ -6,7 +6,6 @@ Published rules for outcomes are blue, the null-calibrated one purple. Dashed gr
 from collections.abc import Iterable
 from itertools import cycle
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -257,14 +256,8 @@ def _dots(
     )
     for panel, axes in panels.items():
         points = shared_panels.single(rows[rows["panel"] == panel], [what, key])
-        for place, (name, look) in enumerate(looks.items()):
-            dots = points[points[key] == name]
-            below = 0.7 * (place - (len(looks) - 1) / 2) / len(looks)
-            height = np.array([names.index(value) for value in dots[what]]) - below
-            shared_panels.intervals_across(axes, dots, height, look)
-        first = axes.get_subplotspec().is_first_col()
-        axes.set_yticks(range(len(names)), [figure_style.plain(name) if first else "" for name in names])
-        axes.set(xlim=limits, ylim=(-0.6, len(names) - 0.4))
+        shared_panels.dots(axes, points, what, names, key, looks)
+        axes.set_xlim(limits)
         for null in points["null"].dropna().unique() if others else ():
             axes.axvline(null, **shared_panels.GREY, zorder=1)
     return shared_panels.legend(figure, looks, *others, lines=False)

@@ -42,6 +42,14 @@ SCORES = {
     "combined": ("combined", figure_style.BLACK, "-", "*"),
 }
 
+# metric and correction of a row of the check of the finite population correction: as above
+POPULATION = {
+    "predicted_tpr false": ("TPR predicted from a small superset", figure_style.RED, "s"),
+    "predicted_tpr true": ("predicted TPR, corrected", figure_style.BLUE, "D"),
+    "measured_tpr measured": ("TPR on fresh draws", figure_style.BLACK, "o"),
+    "measured_fpr measured": ("FPR on fresh draws", figure_style.GREY, "x"),
+}
+
 
 @figure_style.applied
 def strategies(table: pd.DataFrame, access: str = "efficient", metric: str = "tpr") -> Figure:
@@ -208,6 +216,25 @@ def fpc_ratio(table: pd.DataFrame) -> Figure:
     axes.set(xlabel="empirical $\\sigma$ / analytic $\\sigma$", ylabel="records")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
+
+
+@figure_style.applied
+def fpc_population(table: pd.DataFrame) -> Figure:
+    """TPR of real models predicted from a small superset and measured on fresh draws, a panel per FPR (Section 5.1).
+
+    table: rows of metrics predicted_tpr, measured_tpr and measured_fpr with keys dataset, fpr, corrected.
+    """
+    metrics = ["predicted_tpr", "measured_tpr", "measured_fpr"]
+    rows = shared_panels.rows(table, "lira_fpc_population", "fpr", metric=metrics, corrected=None)
+    rows = rows.assign(series=rows["metric"] + " " + rows["corrected"].astype(str).str.lower())
+    names, fprs = list(dict.fromkeys(rows["dataset"]))[::-1], sorted(rows["fpr"].unique(), reverse=True)
+    figure, [panels] = figure_style.panels(1, len(fprs), height=0.6 + 0.5 * len(names))
+    for fpr, axes in zip(fprs, panels, strict=True):
+        panel = shared_panels.single(rows[rows["fpr"] == fpr], ["dataset", "series"])
+        shared_panels.dots(axes, panel, "dataset", names, "series", POPULATION)
+        axes.axvline(fpr, **shared_panels.GREY, zorder=1)
+        axes.set(title=f"FPR {fpr:g}", xlabel="rate")
+    return shared_panels.legend(figure, POPULATION, shared_panels.GUESSING, lines=False)
 
 
 def _per_models(axes: Axes, panel: pd.DataFrame, key: str, looks: Looks) -> None:

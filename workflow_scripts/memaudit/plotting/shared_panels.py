@@ -117,6 +117,17 @@ def intervals_across(axes: Axes, rows: pd.DataFrame, y: pd.Series | np.ndarray, 
     axes.plot(rows["estimate"], y, color=colour, marker=marker, linestyle="")
 
 
+def dots(axes: Axes, rows: pd.DataFrame, what: str, names: Sequence[str], key: str, looks: Mapping[str, tuple]) -> None:
+    """Draw estimates with horizontal intervals: a row for each name of `what`, from below, with a dot of each look."""
+    for place, (name, look) in enumerate(looks.items()):
+        chosen = rows[rows[key] == name]
+        below = 0.7 * (place - (len(looks) - 1) / 2) / len(looks)
+        intervals_across(axes, chosen, np.array([names.index(value) for value in chosen[what]]) - below, look)
+    first = axes.get_subplotspec().is_first_col()
+    axes.set_yticks(range(len(names)), [figure_style.plain(name) if first else "" for name in names])
+    axes.set_ylim(-0.6, len(names) - 0.4)
+
+
 def ticks(axes: Axes, values: Iterable[float], base: int | None = None, most: int = 0, form: str = "g") -> None:
     """Put ticks at the values themselves, on a logarithmic axis if it has a base.
 

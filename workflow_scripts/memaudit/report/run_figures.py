@@ -66,6 +66,7 @@ FIGURES = {
         "iclmem", "doses", iclmem_figures.doses, {"axis": ["epochs"], "arm": ["lr_1e_3", "planted", "forced"]}, DOSES
     ),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
+    "lira_population": Shown("lira", "fpc_population", lira_figures.fpc_population),
     "ltmia_texts": Shown("ltmia", "transfer", ltmia_figures.transfer),
     "predict": Shown("predict", "auc", predict_figures.auc),
     "tabpate": Shown("tabpate", "utility", _budgets, {"arm": PRIVATE_WAYS}, BUDGETS),
