@@ -9,6 +9,7 @@ import sys
 
 import pytest
 import yaml
+from conftest import EVIDENCE
 
 ENVIRONMENTS = {".venv": "requirements.lock", ".venv-synth": "requirements-synth.lock"}
 
@@ -113,6 +114,7 @@ def test_published_tables_are_views(project):
     named = [name for one in lists for name in json.loads(one.replace("\\\n", ""))["tables"]]
     assert len(named) > 20
     assert set(named) <= known
+    assert len(EVIDENCE) == len(lists) - 1, "all but the default run have a config, which tests try"
 
 
 @pytest.mark.parametrize("command", ["make plan", "memaudit run"])

@@ -38,15 +38,8 @@ TABLES += ["tabpate_attack", "tabpate_audit", "predict_headlines", "predict_clai
 TABLES += ["predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]
 TABLES += ["predict_theorem"]
 FIGURES = ["lira_strategies", "lira_oracle", "lira_sample_fpr", "lira_roc", "lira_fpc_sigma", "lira_fpc_ratio"]
-FIGURES += [
-    "lira_fpc_fraction",
-    "lira_fpc_population",
-    "attacks_roc",
-    "attacks_features",
-    "attacks_poison",
-    "attacks_shadow_sets",
-]
-FIGURES += ["attacks_risk_map", "attacks_settings", "attacks_inference", "attacks_mitigations"]
+FIGURES += ["lira_fpc_fraction", "lira_fpc_population", "attacks_roc", "attacks_features", "attacks_poison"]
+FIGURES += ["attacks_shadow_sets", "attacks_risk_map", "attacks_settings", "attacks_inference", "attacks_mitigations"]
 FIGURES += ["attacks_model_families"]
 FIGURES += ["tabpate_utility", "tabpate_answers", "tabpate_queries", "tabpate_regression", "tabpate_roc"]
 FIGURES += ["ltmia_transfer", "ltmia_roc", "ltmia_importance", "ltmia_diversity", "ltmia_trend"]

@@ -67,16 +67,12 @@ def auc(table: pd.DataFrame) -> Figure:
     """
     rows = case_rows(table, "auc", metric="auc", truth="memorized", records="natural", rule=RULES, predictor=None)
     shared_panels.single(rows, ["dataset", "predictor"])
-    settings, looks = list(dict.fromkeys(rows["dataset"])), _predictors(rows)
+    settings, looks = list(dict.fromkeys(rows["dataset"]))[::-1], _predictors(rows)
     height = 0.11 * len(looks) * len(settings) + 0.6
     figure, [[axes]] = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN * 1.4, height=height)
-    for place, (name, look) in enumerate(looks.items()):
-        dots = rows[rows["predictor"] == name]
-        across = -dots["dataset"].map(settings.index) - 0.8 * (place - (len(looks) - 1) / 2) / len(looks)
-        shared_panels.intervals_across(axes, dots, across, look)
+    shared_panels.dots(axes, rows, "dataset", settings, "predictor", looks)
     axes.axvline(0.5, **shared_panels.GREY, zorder=1)
-    axes.set_yticks([-place for place in range(len(settings))], [figure_style.plain(setting) for setting in settings])
-    axes.set(xlabel="AUC", ylim=(0.5 - len(settings), 0.5))
+    axes.set_xlabel("AUC")
     axes.grid(visible=False, axis="y")
     return shared_panels.legend(figure, looks, shared_panels.GUESSING, lines=False)
 

@@ -112,13 +112,7 @@ def queries(table: pd.DataFrame) -> Figure:
     figure, panels = shared_panels.panels_of(rows["dataset"].unique(), "balanced accuracy", "")
     for dataset, axes in panels.items():
         panel = shared_panels.single(rows[rows["dataset"] == dataset], ["dataset", "arm", "epsilon"])
-        for place, (epsilon, look) in enumerate(looks.items()):
-            dots = panel[panel["epsilon"] == epsilon]
-            height = dots["arm"].map(names.index) - 0.2 * (place - (len(looks) - 1) / 2)
-            shared_panels.intervals_across(axes, dots, height, look)
-        first = axes.get_subplotspec().is_first_col()
-        axes.set_yticks(range(len(names)), [figure_style.plain(name) if first else "" for name in names])
-        axes.set_ylim(-0.6, len(names) - 0.4)
+        shared_panels.dots(axes, panel, "arm", names, "epsilon", looks)
         for row in unprotected[unprotected["dataset"] == dataset].itertuples():
             axes.axvline(row.estimate, color=figure_style.BLACK, zorder=1)
         axes.axvline(panel["null"].mean(), **shared_panels.GREY, zorder=1)
