@@ -25,6 +25,9 @@ PUBLISH_iclmem := {"run": "results/iclmem", \
   "iclmem_ground_truth", "iclmem_exposure", "iclmem_survival", "iclmem_false_detections", "iclmem_doses", \
   "iclmem_peaks", "iclmem_grid", "iclmem_regimes", \
   "iclmem_differences", "iclmem_arms", "iclmem_outcomes", "iclmem_datasets"]}
+PUBLISH_iclmem_grid := {"run": "results/iclmem_grid", \
+  "command": "snakemake --cores all iclmem --configfile config/iclmem_grid.yaml", "tables": ["iclmem_signals", \
+  "iclmem_epochs", "iclmem_outcomes", "iclmem_manipulations", "iclmem_peaks", "iclmem_grid", "iclmem_datasets"]}
 PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
@@ -197,7 +200,7 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
 	@echo "memaudit: results/site/index.html"
 
-publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, tabpate, iclmem, predict, predict-mmlu, ltmia_texts
+publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, tabpate, iclmem, iclmem_grid, predict, predict-mmlu, ltmia_texts
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 

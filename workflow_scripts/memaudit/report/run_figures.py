@@ -65,6 +65,7 @@ FIGURES = {
     "iclmem": Shown(
         "iclmem", "doses", iclmem_figures.doses, {"axis": ["epochs"], "arm": ["lr_1e_3", "planted", "forced"]}, DOSES
     ),
+    "iclmem_grid": Shown("iclmem", "epochs", iclmem_figures.epochs),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
     "lira_population": Shown("lira", "fpc_population", lira_figures.fpc_population),
     "ltmia_texts": Shown("ltmia", "transfer", ltmia_figures.transfer),
