@@ -51,7 +51,7 @@ from memaudit.common.job_inputs import several
 from memaudit.common.snakemake_command import mark_no_start
 from memaudit.workflow import housekeeping, snakemake_handlers
 from memaudit.workflow.digest import digest_when_planned as digest, rule_of
-from memaudit.workflow.job_progress import OneLine, on_screen
+from memaudit.workflow.job_progress import OneLine, ShortReason, on_screen
 from memaudit.workflow.report_params import Page
 from memaudit.workflow.run_config import UNIT_COSTS, grows, two_if_large
 from memaudit.workflow.study_catalogue import prepare
@@ -61,6 +61,7 @@ housekeeping.pass_on_library()
 logger.addFilter(lambda record: "is extended by additional config" not in str(record.msg))
 for handler in on_screen(logger):
     handler.addFilter(OneLine())
+    handler.addFilter(ShortReason())
 
 CONFIG_FILES = [PROJECT / "config" / f"{name}.yaml" for name in ("datasets", "models", "language_models", "config")]
 

@@ -7,7 +7,7 @@ import pytest
 
 from memaudit.common.project_paths import CALLED_FROM
 from memaudit.workflow import job_progress
-from memaudit.workflow.job_progress import Brief, OneLine, Progress, WithoutEcho
+from memaudit.workflow.job_progress import Brief, OneLine, Progress, ShortReason, WithoutEcho
 
 
 class Run:
@@ -107,6 +107,21 @@ def test_the_fault_that_an_input_function_has_found_is_one_line(capsys):
     kept = [OneLine().filter(logging.makeLogRecord({"msg": line})) for line in lines]
     assert kept == [False, True, True]
     assert capsys.readouterr().err == f"memaudit: {wrong}\n"
+
+
+@pytest.mark.parametrize(("given", "shown"), [("short", "short"), (None, None), (None, "unset")])
+def test_a_short_reason_stays(given, shown):
+    record = logging.makeLogRecord({} if shown == "unset" else {"reason": given})
+    assert ShortReason().filter(record)
+    assert getattr(record, "reason", "unset") == shown
+
+
+def test_a_reason_with_a_whole_config_is_cut_off():
+    record = logging.makeLogRecord({"reason": f"Params have changed: {'x' * 200_000}"})
+    assert ShortReason().filter(record)
+    assert len(record.reason) < 350
+    assert record.reason.startswith("Params have changed: xxx")
+    assert record.reason.endswith(" ... (200021 characters)")
 
 
 def test_other_lines_of_the_log_say_nothing(run):

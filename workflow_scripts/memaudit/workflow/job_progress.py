@@ -23,6 +23,7 @@ ECHO = re.compile(
     re.DOTALL,
 )
 FAULT = re.compile(r"\AInputFunctionException .*?\n\s*AuditError: ([^\n]*)", re.DOTALL)
+REASON = 300  # characters of a reason
 INTERRUPTED = threading.Event()  # set when Ctrl-C ends the run
 
 
@@ -95,6 +96,16 @@ class OneLine(logging.Filter):
 def on_screen(logger: logging.Logger) -> list[logging.Handler]:
     """The handlers of Snakemake's logger but that of its log file, which keeps all."""
     return [handler for handler in logger.handlers if not isinstance(handler, logging.FileHandler)]
+
+
+class ShortReason(logging.Filter):
+    """Cuts off a reason for which a job runs that has whole sections of the config, before and now."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        reason = str(getattr(record, "reason", None) or "")
+        if len(reason) > REASON:
+            record.reason = f"{reason[:REASON]} ... ({len(reason)} characters)"
+        return True
 
 
 class Brief(logging.Filter):
