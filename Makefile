@@ -27,7 +27,7 @@ PUBLISH_iclmem := {"run": "results/iclmem", \
   "iclmem_differences", "iclmem_arms", "iclmem_outcomes", "iclmem_datasets"]}
 PUBLISH_iclmem_grid := {"run": "results/iclmem_grid", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem_grid.yaml", "tables": ["iclmem_signals", \
-  "iclmem_epochs", "iclmem_outcomes", "iclmem_manipulations", "iclmem_peaks", "iclmem_grid", "iclmem_datasets"]}
+  "iclmem_outcomes", "iclmem_manipulations", "iclmem_peaks", "iclmem_grid", "iclmem_datasets"]}
 PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}

@@ -46,6 +46,7 @@ DOSES = (
     "the smallest AUC that the probe's loss shows with probability .9. A probe that stays at chance while the red line "
     "rises misses what was memorized. Not in the paper."
 )
+PAPERS_GRID = {"regime": ["single fixed"], "queries": [50], "rule": ["as_written", "null_calibrated"]}
 PRIVATE_WAYS = ["non_private", "as_published", "class_moments", "dp_tabicl", "dp_linear", "aim"]
 BUDGETS = (
     "Balanced accuracy on test records with 95 % intervals at two privacy budgets: TabPATE as it is published "
@@ -65,7 +66,7 @@ FIGURES = {
     "iclmem": Shown(
         "iclmem", "doses", iclmem_figures.doses, {"axis": ["epochs"], "arm": ["lr_1e_3", "planted", "forced"]}, DOSES
     ),
-    "iclmem_grid": Shown("iclmem", "epochs", iclmem_figures.epochs),
+    "iclmem_grid": Shown("iclmem", "epochs", iclmem_figures.epochs, PAPERS_GRID),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
     "lira_population": Shown("lira", "fpc_population", lira_figures.fpc_population),
     "ltmia_texts": Shown("ltmia", "transfer", ltmia_figures.transfer),
