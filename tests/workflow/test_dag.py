@@ -106,6 +106,13 @@ def test_the_first_jobs_of_a_run_start_though_its_costs_are_damaged(checkout):
     assert "memaudit: 0 of 1 jobs done; provenance_write_config starts" in printed
 
 
+def test_a_changed_config_is_no_wall_of_text(checkout):
+    checkout.snakemake("results/smoke/config.yaml")
+    printed = checkout.snakemake("results/smoke/config.yaml", "--config", "seed=5")
+    assert "reason: Params have changed" in printed
+    assert max(map(len, printed.splitlines())) < 1000
+
+
 def files():
     return sorted((PROJECT / "rules").rglob("*.smk"))
 

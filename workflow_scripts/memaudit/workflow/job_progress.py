@@ -99,7 +99,7 @@ def on_screen(logger: logging.Logger) -> list[logging.Handler]:
 
 
 class ShortReason(logging.Filter):
-    """Cuts off a reason for which a job runs that has whole sections of the config, before and now."""
+    """Cuts off a reason for which a job runs that has whole sections of the config; in the log file, too."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         reason = str(getattr(record, "reason", None) or "")
