@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from memaudit.config.context_variants import variant_name
-from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section
+from memaudit.config.field_types import LEAVES_OUT, Count, Fraction, Name, Rmia, Section
 from memaudit.config.name_checks import hint, licence_faults, unknown
 from memaudit.config.shared_keys import PREDICTORS, SharedKeys
 
@@ -42,8 +42,8 @@ class Arm(Section):
     """Shadow contexts of one model, all queried about the same records."""
 
     model: Name = Field(description="model whose contexts are attacked")
-    datasets: Annotated[list[Name], Field(min_length=1)] | None = Field(
-        None, description="tables that have the arm; null: all of attacks/datasets"
+    datasets: list[Name] | None = Field(
+        None, description="tables that have the arm; null: all of attacks/datasets, []: the arm is left out"
     )
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of each variant")
     variants: list[Variant] = Field([Variant()], min_length=1, description="how the contexts are drawn")
@@ -129,7 +129,9 @@ class Attacks(Section):
     split: Name = Field(
         description="split whose members are drawn into contexts; non-members: negative control and reference"
     )
-    arms: dict[Name, Arm] = Field(description="shadow contexts; `main` is the one that the others are compared with")
+    arms: Annotated[dict[Name, Arm], LEAVES_OUT] = Field(
+        description="shadow contexts; `main` is the one that the others are compared with"
+    )
     shard: Count = Field(description="shadow contexts per job")
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of `main` behind the tables")
     sizes: list[Annotated[int, Field(ge=8)]] = Field(min_length=1, description="numbers of shadow contexts compared")

@@ -1,8 +1,8 @@
 """Types that the config's sections share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 Repo = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")]
@@ -20,6 +20,21 @@ RowNoun = Annotated[
     StringConstraints(pattern=r"^([^\W\d_]+( [^\W\d_]+)*)?$", max_length=40),
     Field(description="plural noun for rows that are not records of people; then there is no data-protection section"),
 ]
+
+
+def _with_tables(arms: Any) -> Any:
+    """Arms without those whose `datasets` are []; a name alone with [] is no arm of any config, and stays a fault."""
+    if not isinstance(arms, dict):
+        return arms
+    return {name: arm for name, arm in arms.items() if not _is_left_out(arm)}
+
+
+def _is_left_out(arm: Any) -> bool:
+    return isinstance(arm, dict) and len(arm) > 1 and arm.get("datasets") == []
+
+
+# Of a dict of arms: an overlay, which can only add keys, leaves an arm of the default config out by `datasets: []`.
+LEAVES_OUT = BeforeValidator(_with_tables)
 
 
 class Section(BaseModel):

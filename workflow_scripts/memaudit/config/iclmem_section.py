@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section
+from memaudit.config.field_types import LEAVES_OUT, Adapter, Count, Fraction, Name, Positive, Section
 from memaudit.config.iclmem_arm_faults import setting_faults
 from memaudit.config.iclmem_comparisons import defence_faults, dose_faults
 from memaudit.config.iclmem_ground_truth import GroundTruth, ground_truth_faults
@@ -36,9 +36,10 @@ class Private(Section):
 class Arm(Section):
     """One way to fine-tune; what is left out is as in `iclmem`."""
 
-    datasets: Annotated[list[Name], Field(min_length=1)] | None = Field(
+    datasets: list[Name] | None = Field(
         None,
-        description="those of iclmem/datasets that have the arm; null: all of them. A joint arm needs all it names",
+        description="those of iclmem/datasets that have the arm; null: all of them, []: the arm is left out. A joint "
+        "arm needs all it names",
     )
     learning_rate: Positive = Field(description="AdamW's learning rate")
     queries: Count | None = Field(None, description="query members Q of a step; null: iclmem/queries")
@@ -158,7 +159,7 @@ class Iclmem(Section):
     )
     bins: Annotated[int, Field(ge=2)] = Field(description="bins of the histograms of dS")
     rules: dict[Name, Rule] = Field(min_length=1, description="rules for outcomes; the first is the study's")
-    arms: dict[Name, Arm] = Field(min_length=1, description="ways to fine-tune")
+    arms: Annotated[dict[Name, Arm], LEAVES_OUT] = Field(min_length=1, description="ways to fine-tune")
     doses: dict[Axis, Annotated[list[Name], Field(min_length=DOSES)]] = Field(
         {},
         description="axes of the dose-response beside epochs: arms that differ in this setting alone; those of"

@@ -12,7 +12,7 @@ class Arm(Section):
     """What the arms of every method have."""
 
     datasets: list[Name] | None = Field(
-        None, description="those of tabpate/datasets that have the arm; null: all of them"
+        None, description="those of tabpate/datasets that have the arm; null: all of them, []: the arm is left out"
     )
     epsilons: list[Positive] | None = Field(None, description="epsilons that it has; null: all of tabpate/epsilons")
     held_out: bool = Field(False, description="without the records that are public for PromptPATE: the same 70 %")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from memaudit.common.project_paths import config_path
-from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
+from memaudit.config.field_types import LEAVES_OUT, Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import SharedKeys
 from memaudit.config.tabpate_arms import Arm, Method
@@ -98,7 +98,7 @@ class Tabpate(Section):
     roles: Roles
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
     shard: Count = Field(description="releases per job")
-    arms: dict[Name, Method] = Field(
+    arms: Annotated[dict[Name, Method], LEAVES_OUT] = Field(
         description="methods compared; `as_published` is the one that others are held against"
     )
     ablations: Ablations
