@@ -71,7 +71,7 @@ def load(*names: str) -> dict[str, Any]:
     """Config files laid over the default one: dicts merged, all else replaced."""
     merged: dict[str, Any] = {}
     for name in ("datasets", "models", "language_models", "config", *names):
-        _merge(merged, read_yaml(PROJECT / "config" / f"{name}.yaml"))
+        merge(merged, read_yaml(PROJECT / "config" / f"{name}.yaml"))
     return merged
 
 
@@ -98,10 +98,10 @@ def mounted(folder: Path, *arguments: str) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def _merge(into: dict[str, Any], over: Mapping[str, Any]) -> None:
+def merge(into: dict[str, Any], over: Mapping[str, Any]) -> None:
     for key, value in over.items():
         if isinstance(value, Mapping) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
+            merge(into[key], value)
         else:
             into[key] = deepcopy(value)
 

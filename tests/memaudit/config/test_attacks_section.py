@@ -32,8 +32,10 @@ FAULTS = [
     ({"attacks/arms/poisoned": {"model": "tabicl-small", "sets": 16}}, "arms/poisoned: call an arm by letters, digits"),
     ({"attacks/arms/two-words": {"model": "tabicl-small", "sets": 16}}, "arms/two-words: call an arm by letters,"),
     ({"attacks/arms/count": {"model": "tabicl-small", "sets": 16}}, "arms/count: call an arm by letters, digits"),
-    ({"attacks/arms/text/datasets": []}, "attacks/active/arms: unknown arm 'text'"),
-    ({"attacks/arms/defended/datasets": []}, "attacks/arms/defended: missing; the study compares with it"),
+    (
+        {"attacks/arms/defended/datasets": []},
+        "attacks/arms/defended/datasets: say null, or some of attacks/datasets",
+    ),
     ({"attacks/arms/settngs": {"datasets": []}}, "attacks/arms/settngs/model: missing"),
     ({"attacks/arms/main/datasets": ["wine"]}, "attacks/arms/main/datasets: say null, or all of attacks/datasets"),
     (

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from conftest import load
+from conftest import load, merge
 
 from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
@@ -109,6 +109,16 @@ def test_an_unknown_key_of_one_kind_of_data_is_named():
         checked(config)
     for name in ("arc_mistral", "ethics_mistral"):
         assert f"predict/settings/{name}/data/tokns: unknown key; did you mean `tokens`?" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["attacks_large", "tabpate_audit"])
+def test_arms_without_tables_stay_in_what_a_run_writes_down(name):
+    """Else they would come back where the written config lies over the default one."""
+    written = checked(load(name))
+    again = load()
+    merge(again, written)
+    assert checked(again) == written
+    assert [] in [arm["datasets"] for study in ("attacks", "tabpate") for arm in written[study]["arms"].values()]
 
 
 def test_a_wrong_item_of_a_list_within_a_list_is_named():

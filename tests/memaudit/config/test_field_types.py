@@ -1,11 +1,9 @@
 """Types that sections share convert nothing in silence."""
 
 import pytest
-from conftest import load
 from pydantic import ValidationError
 
-from memaudit.config.check_config import checked
-from memaudit.config.field_types import Adapter, Count, Fraction, Section, Sha256
+from memaudit.config.field_types import Adapter, Count, Fraction, Section, Sha256, tables_of
 
 
 class Example(Section):
@@ -29,13 +27,6 @@ def test_a_section_cannot_be_changed():
         Adapter().rank = 2
 
 
-@pytest.mark.parametrize(
-    ("study", "arm"), [("attacks", "tabular"), ("tabpate", "tuned_alpha"), ("iclmem", "lr_1e_3_shuffled")]
-)
-def test_an_arm_without_tables_is_left_out_and_no_other(study, arm):
-    config = load()
-    config["attacks"]["active"]["arms"] = ["main", "text"]
-    every = checked(config)[study]["arms"]
-    config[study]["arms"][arm]["datasets"] = []
-    assert arm in every
-    assert checked(config)[study]["arms"] == {name: there for name, there in every.items() if name != arm}
+def test_null_is_every_table_and_an_empty_list_none():
+    every = ["wine", "digits"]
+    assert [tables_of(named, every) for named in (None, [], ["wine"])] == [every, [], ["wine"]]

@@ -109,19 +109,23 @@ def test_the_fault_that_an_input_function_has_found_is_one_line(capsys):
     assert capsys.readouterr().err == f"memaudit: {wrong}\n"
 
 
-@pytest.mark.parametrize(("given", "shown"), [("short", "short"), (None, None), (None, "unset")])
-def test_a_short_reason_stays(given, shown):
-    record = logging.makeLogRecord({} if shown == "unset" else {"reason": given})
-    assert ShortReason().filter(record)
-    assert getattr(record, "reason", "unset") == shown
+PARAMS = f"Params have changed: {'x' * 200_000}"
+CUT = f"{PARAMS[:300]} ... (200,021 characters; Snakemake's log has all)"
 
 
-def test_a_reason_with_a_whole_config_is_cut_off():
-    record = logging.makeLogRecord({"reason": f"Params have changed: {'x' * 200_000}"})
-    assert ShortReason().filter(record)
-    assert len(record.reason) < 350
-    assert record.reason.startswith("Params have changed: xxx")
-    assert record.reason.endswith(" ... (200021 characters)")
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("Missing output", "Missing output"), (MANY := "a, " * 1000, MANY), (PARAMS, CUT), (CUT, CUT)],
+)
+def test_a_reason_with_a_whole_config_is_cut_off_and_the_record_stays(given, shown):
+    record = logging.makeLogRecord({"reason": given})
+    assert ShortReason(logging.Formatter("{reason}", style="{")).format(record) == shown
+    assert record.reason == given
+
+
+def test_a_record_without_a_reason_is_formatted_as_it_is():
+    record = logging.makeLogRecord({"msg": "text"})
+    assert ShortReason(logging.Formatter()).format(record) == "text"
 
 
 def test_other_lines_of_the_log_say_nothing(run):

@@ -211,6 +211,25 @@ def test_shipped_files_are_free_of_faults_and_their_sentences_are_headlines(conf
             Headline.model_validate(entry)
 
 
+WITHOUT = [  # parts of studies that a config may leave out
+    {"lira": {"population_check": {"datasets": []}}},
+    {"attacks": {"families": {"datasets": []}, "attention": {"datasets": []}}},
+    {"tabpate": {"ablations": {"datasets": []}, "shadows": {"datasets": []}, "synthesizers": {"arms": []}}},
+    {"iclmem": {"ground_truth": None}},
+]
+
+
+@pytest.mark.parametrize("overlay", WITHOUT, ids=lambda one: next(iter(one)))
+def test_a_table_or_figure_without_results_is_left_out(overlay):
+    config = load()
+    for study, parts in overlay.items():
+        for part, keys in parts.items():
+            config[study][part] = keys if keys is None else config[study][part] | keys
+    _, _, views, _ = prepare(config, PROJECT)
+    empty = [name for view in views.values() for name, one in (view.tables | view.figures).items() if not one["files"]]
+    assert empty == []
+
+
 def test_every_named_value_of_a_study_is_used_by_its_file():
     _, studies, views, _ = prepare(load("config"), PROJECT)
     for name in views:

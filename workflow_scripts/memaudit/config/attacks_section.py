@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from memaudit.config.context_variants import variant_name
-from memaudit.config.field_types import LEAVES_OUT, Count, Fraction, Name, Rmia, Section
+from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section, tables_of
 from memaudit.config.name_checks import hint, licence_faults, unknown
 from memaudit.config.shared_keys import PREDICTORS, SharedKeys
 
@@ -129,9 +129,7 @@ class Attacks(Section):
     split: Name = Field(
         description="split whose members are drawn into contexts; non-members: negative control and reference"
     )
-    arms: Annotated[dict[Name, Arm], LEAVES_OUT] = Field(
-        description="shadow contexts; `main` is the one that the others are compared with"
-    )
+    arms: dict[Name, Arm] = Field(description="shadow contexts; `main` is the one that the others are compared with")
     shard: Count = Field(description="shadow contexts per job")
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of `main` behind the tables")
     sizes: list[Annotated[int, Field(ge=8)]] = Field(min_length=1, description="numbers of shadow contexts compared")
@@ -177,7 +175,7 @@ def attacks_faults(attacks: Attacks, shared: SharedKeys, audited: str | None = N
         if name not in attacks.arms:
             yield f"attacks/arms/{name}: missing; the study compares with it, take it from config/config.yaml"
     for name in (name for name in NEEDED if name in attacks.arms):
-        there = set(attacks.arms[name].datasets or attacks.datasets) & set(attacks.datasets)
+        there = set(tables_of(attacks.arms[name].datasets, attacks.datasets)) & set(attacks.datasets)
         if not there or (name == "main" and there != set(attacks.datasets)):
             least = "all" if name == "main" else "some"
             yield f"attacks/arms/{name}/datasets: say null, or {least} of attacks/datasets"
@@ -185,7 +183,7 @@ def attacks_faults(attacks: Attacks, shared: SharedKeys, audited: str | None = N
         yield from (f"attacks/arms/{name}{fault}" for fault in _arm_faults(name, arm, attacks))
         yield from unknown(f"attacks/arms/{name}/model", [arm.model], "models", shared)
         yield from unknown(f"attacks/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
-        wanted = task if audited in (arm.datasets or attacks.datasets) else "classification"
+        wanted = task if audited in tables_of(arm.datasets, attacks.datasets) else "classification"
         if arm.model in shared.models and shared.models[arm.model].task != wanted:
             yield f"attacks/arms/{name}/model: {arm.model} is no {PREDICTORS[wanted]}"
     yield from _active_faults(attacks, shared)

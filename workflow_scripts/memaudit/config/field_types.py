@@ -1,8 +1,9 @@
 """Types that the config's sections share."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 Repo = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")]
@@ -22,19 +23,9 @@ RowNoun = Annotated[
 ]
 
 
-def _with_tables(arms: Any) -> Any:
-    """Arms without those whose `datasets` are []; a name alone with [] is no arm of any config, and stays a fault."""
-    if not isinstance(arms, dict):
-        return arms
-    return {name: arm for name, arm in arms.items() if not _is_left_out(arm)}
-
-
-def _is_left_out(arm: Any) -> bool:
-    return isinstance(arm, dict) and len(arm) > 1 and arm.get("datasets") == []
-
-
-# Of a dict of arms: an overlay, which can only add keys, leaves an arm of the default config out by `datasets: []`.
-LEAVES_OUT = BeforeValidator(_with_tables)
+def tables_of(named: Sequence[str] | None, every: Sequence[str]) -> Sequence[str]:
+    """Tables that a key `datasets` names: null stands for all of the study, [] for none."""
+    return every if named is None else named
 
 
 class Section(BaseModel):

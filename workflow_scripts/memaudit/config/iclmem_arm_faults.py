@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memaudit.config.field_types import tables_of
+
 if TYPE_CHECKING:
     from memaudit.config.iclmem_section import Arm, Iclmem
 
@@ -20,7 +22,7 @@ def setting_faults(arm: "Arm", study: "Iclmem", tasks: set[str]) -> Iterator[str
         yield "/context: missing; random contexts have fewer rows than the table's context, which they are drawn from"
     if arm.copies and (arm.private or arm.placebo or arm.pairs == "random"):
         yield "/copies: are of the same queries in all epochs; take private, placebo and random pairs out"
-    used = set(arm.datasets or study.datasets) & set(study.datasets)
+    used = set(tables_of(arm.datasets, study.datasets)) & set(study.datasets)
     if arm.copies and used and (study.targets.queries or queries) >= queries:
         yield f"/copies: all {queries} queries are probed, and equal copies of all change nothing; raise queries"
     if arm.label_smoothing and "regression" in tasks:

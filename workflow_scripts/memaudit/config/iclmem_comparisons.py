@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from memaudit.config.field_types import tables_of
 from memaudit.config.name_checks import hint
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _different(study: "Iclmem", first: str, second: str) -> set[str]:
 
 def _shared_faults(study: "Iclmem", where: str, arms: list[str]) -> Iterator[str]:
     """Whether arms have a table and a probed epoch in common; an arm without a table of the study is left out of it."""
-    if not all(set(study.arms[arm].datasets or study.datasets) & set(study.datasets) for arm in arms):
+    if not all(set(tables_of(study.arms[arm].datasets, study.datasets)) & set(study.datasets) for arm in arms):
         return
     for key in ("datasets", "epochs"):
         every = [set(getattr(study.arms[arm], key) or getattr(study, key)) for arm in arms]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from memaudit.config.field_types import LEAVES_OUT, Adapter, Count, Fraction, Name, Positive, Section
+from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section, tables_of
 from memaudit.config.iclmem_arm_faults import setting_faults
 from memaudit.config.iclmem_comparisons import defence_faults, dose_faults
 from memaudit.config.iclmem_ground_truth import GroundTruth, ground_truth_faults
@@ -159,7 +159,7 @@ class Iclmem(Section):
     )
     bins: Annotated[int, Field(ge=2)] = Field(description="bins of the histograms of dS")
     rules: dict[Name, Rule] = Field(min_length=1, description="rules for outcomes; the first is the study's")
-    arms: Annotated[dict[Name, Arm], LEAVES_OUT] = Field(min_length=1, description="ways to fine-tune")
+    arms: dict[Name, Arm] = Field(min_length=1, description="ways to fine-tune")
     doses: dict[Axis, Annotated[list[Name], Field(min_length=DOSES)]] = Field(
         {},
         description="axes of the dose-response beside epochs: arms that differ in this setting alone; those of"
@@ -275,12 +275,12 @@ def _arm_faults(name: str, arm: Arm, study: Iclmem, shared: SharedKeys) -> Itera
         yield f": call an arm by letters, digits and _ alone, and not {', '.join(TAKEN)}, nor like a method of a list"
     yield from unknown(f"iclmem/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
     yield from _epoch_faults("/epochs", arm.epochs or study.epochs)
-    names = arm.datasets or study.datasets
+    names = tables_of(arm.datasets, study.datasets)
     least = arm.context or min((_context(study, dataset) for dataset in names), default=study.context)
     if set(names) & set(study.datasets) and study.targets.context > least:
         yield f"/context: {least} rows, and iclmem/targets/context wants {study.targets.context} of them probed"
     tasks = {shared.datasets[dataset].task for dataset in names if dataset in shared.datasets}
-    if arm.joint and len(names) < 2:
+    if arm.joint and len(names) == 1:
         yield "/joint: it has one table alone; name more in `datasets`, or set it to false"
     if arm.joint and len(tasks) > 1:
         yield f"/datasets: one model cannot have {' and '.join(sorted(tasks))}; name tables of one task"

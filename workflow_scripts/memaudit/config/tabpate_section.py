@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from memaudit.common.project_paths import config_path
-from memaudit.config.field_types import LEAVES_OUT, Count, Fraction, Name, Positive, Section
+from memaudit.config.field_types import Count, Fraction, Name, Positive, Section, tables_of
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import SharedKeys
 from memaudit.config.tabpate_arms import Arm, Method
@@ -98,7 +98,7 @@ class Tabpate(Section):
     roles: Roles
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
     shard: Count = Field(description="releases per job")
-    arms: Annotated[dict[Name, Method], LEAVES_OUT] = Field(
+    arms: dict[Name, Method] = Field(
         description="methods compared; `as_published` is the one that others are held against"
     )
     ablations: Ablations
@@ -150,7 +150,7 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
             yield f"tabpate/arms/{name}/held_out: PromptPATE's public records cannot be private, too; set it to true"
         if arm.method == "tabpate-tuned" and len(set(settings.candidates)) < len(settings.candidates):
             yield f"tabpate/arms/{name}/settings/candidates: the same alpha twice, and each is paid for; name it once"
-        numbers = [dataset for dataset in arm.datasets or tasks if tasks.get(dataset) == "regression"]
+        numbers = [dataset for dataset in tables_of(arm.datasets, list(tasks)) if tasks.get(dataset) == "regression"]
         if arm.method == "dp-tabicl" and numbers and settings.prototypes < settings.intervals:
             few = f"{settings.prototypes} are fewer than `intervals`, {settings.intervals} of the target of "
             yield f"tabpate/arms/{name}/settings/prototypes: {few}{numbers[0]}; take at least one for each"
@@ -167,7 +167,7 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
 
 def _variant_faults(name: str, arm: Arm, datasets: list[str]) -> Iterator[str]:
     """Tables of the run that would silently miss the settings of the table that they are a part or a variant of."""
-    for dataset in (one for one in datasets if one not in arm.by_dataset and one in (arm.datasets or datasets)):
+    for dataset in (one for one in datasets if one not in arm.by_dataset and one in tables_of(arm.datasets, datasets)):
         for other in arm.by_dataset:
             if dataset.startswith(f"{other}-"):
                 where = f"tabpate/arms/{name}/by_dataset"
@@ -197,7 +197,7 @@ def _tuned_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
     for name in sorted(set(tasks).intersection(itertools.chain.from_iterable(tables.values()))):
         yield f"tabpate/datasets: {tabpate.tuned} was tuned on {name}; leave it out, or set tabpate/tuned to null"
     for name, arm in arms.items():
-        for task in sorted({task for table, task in tasks.items() if table in (arm.datasets or tasks)}):
+        for task in sorted({task for table, task in tasks.items() if table in tables_of(arm.datasets, list(tasks))}):
             for epsilon in arm.epsilons or tabpate.epsilons:
                 one = tuned.get(arm.tuned, {}).get(task, {}).get(f"{epsilon:g}")
                 where = f"tabpate/arms/{name}/tuned"

@@ -42,7 +42,7 @@ SCORES = {
     "combined": ("combined", figure_style.BLACK, "-", "*"),
 }
 
-# metric and correction of a row of the check of the finite population correction: as above
+# by metric and correction of a row of the check of the finite population correction: legend, colour, marker
 POPULATION = {
     "predicted_tpr false": ("TPR predicted from a small superset", figure_style.RED, "s"),
     "predicted_tpr true": ("predicted TPR, corrected", figure_style.BLUE, "D"),

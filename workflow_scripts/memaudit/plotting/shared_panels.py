@@ -118,7 +118,10 @@ def intervals_across(axes: Axes, rows: pd.DataFrame, y: pd.Series | np.ndarray, 
 
 
 def dots(axes: Axes, rows: pd.DataFrame, what: str, names: Sequence[str], key: str, looks: Mapping[str, tuple]) -> None:
-    """Draw estimates with horizontal intervals: a row for each name of `what`, from below, with a dot of each look."""
+    """Draw estimates with horizontal intervals: rows for the names of `what`, the first at the bottom, a dot per look.
+
+    looks: by value of `key`; in a row, the first is at the top.
+    """
     for place, (name, look) in enumerate(looks.items()):
         chosen = rows[rows[key] == name]
         below = 0.7 * (place - (len(looks) - 1) / 2) / len(looks)

@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 
 from memaudit.common.project_paths import CALLED_FROM
@@ -23,7 +24,8 @@ ECHO = re.compile(
     re.DOTALL,
 )
 FAULT = re.compile(r"\AInputFunctionException .*?\n\s*AuditError: ([^\n]*)", re.DOTALL)
-REASON = 300  # characters of a reason
+REASON = 5000  # characters of the longest reason that is shown whole: one with sections of the config has 200,000
+SHOWN = 300  # characters that are left of a longer one
 INTERRUPTED = threading.Event()  # set when Ctrl-C ends the run
 
 
@@ -98,14 +100,19 @@ def on_screen(logger: logging.Logger) -> list[logging.Handler]:
     return [handler for handler in logger.handlers if not isinstance(handler, logging.FileHandler)]
 
 
-class ShortReason(logging.Filter):
-    """Cuts off a reason for which a job runs that has whole sections of the config; in the log file, too."""
+class ShortReason(logging.Formatter):
+    """Formats as another formatter does, with the end cut off of a reason that has whole sections of the config."""
 
-    def filter(self, record: logging.LogRecord) -> bool:
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self._formatter = formatter
+
+    def format(self, record: logging.LogRecord) -> str:
         reason = str(getattr(record, "reason", None) or "")
         if len(reason) > REASON:
-            record.reason = f"{reason[:REASON]} ... ({len(reason)} characters)"
-        return True
+            record = copy(record)  # the log file's handler has the same one
+            record.reason = f"{reason[:SHOWN]} ... ({len(reason):,} characters; Snakemake's log has all)"
+        return self._formatter.format(record)
 
 
 class Brief(logging.Filter):

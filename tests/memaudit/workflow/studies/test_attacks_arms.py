@@ -22,6 +22,12 @@ def test_a_table_has_the_arms_that_do_not_name_others(arms):
     assert arms.of_table("digits", among=["other_mode", "main"]) == ["main"]
 
 
+def test_an_arm_with_an_empty_list_has_no_table(section):
+    section["arms"]["settings"]["datasets"] = []
+    assert Arms(section).of_table("wine") == ["main", "defended", "other_mode"]
+    assert Arms(section).of_table("digits") == ["main"]
+
+
 def test_an_arm_has_a_context_for_each_set_and_variant(arms):
     assert {name: arms.contexts(name) for name in arms.of_table("wine")} == {
         "main": 40,

@@ -58,6 +58,11 @@ def test_an_arm_has_its_tables_or_all_in_the_order_of_the_study():
     assert list(some.used) == ["all", "two"]
 
 
+def test_an_arm_with_an_empty_list_has_no_table():
+    some = arms(none={"datasets": []}, joint={"joint": True, "datasets": []})
+    assert some.runs == []
+
+
 def test_a_joint_arm_has_one_task_or_none_if_a_table_is_missing():
     some = arms(joint=JOINT, incomplete={"joint": True, "datasets": ["flowers", "digits"]})
     assert some.runs == [("joint", "joint")]

@@ -6,6 +6,8 @@ An arm is one way to put records into contexts and to query them (config: `attac
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from memaudit.config.field_types import tables_of
+
 MAIN = "main"
 
 
@@ -17,7 +19,7 @@ class Arms:
 
     def of_table(self, dataset: str, among: Iterable[str] | None = None) -> list[str]:
         """Arms that a table has, of all arms or among these."""
-        return [arm for arm in among or self._arms if dataset in (self._arms[arm]["datasets"] or self._datasets)]
+        return [arm for arm in among or self._arms if dataset in tables_of(self._arms[arm]["datasets"], self._datasets)]
 
     def contexts(self, arm: str) -> int:
         """Contexts of an arm: one for each shadow context and variant."""

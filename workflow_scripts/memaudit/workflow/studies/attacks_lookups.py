@@ -50,10 +50,12 @@ class Attacks(Study):
 
     @property
     def names(self) -> dict[str, Any]:
+        variants = self.config["arms"]["settings"]["variants"]
         return {
             "models": self.run.model_rows(self.models + self.fitted),
             "datasets": self.datasets,
             "families": self.compared,
+            "resized": [one for one in variants if one["context"] or one["copies"] > 1],
             "metrics": ["auc", *(f"tpr@{fpr:g}" for fpr in self.config["fpr"])],
         }
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from memaudit.config.field_types import tables_of
 from memaudit.config.iclmem_section import DOSES, JOINT
 
 # The paper calls learning rates up to this one typical.
@@ -32,7 +33,7 @@ class Arms:
 
     def datasets(self, arm: str) -> list[str]:
         """Tables of an arm; none of a joint one if any of its tables is not in the study."""
-        named = self._section["arms"][arm]["datasets"] or self._section["datasets"]
+        named = tables_of(self._section["arms"][arm]["datasets"], self._section["datasets"])
         present = [name for name in self._section["datasets"] if name in named]
         incomplete = self._section["arms"][arm]["joint"] and len(present) < len(named)
         return [] if incomplete else present

@@ -58,6 +58,7 @@ class Lira(Study):
             "other_sizes": sizes[1:],
             "oracle_models": f"the first {first:,}" if (first := self.config["oracle_models"]) else "all shadow models",
             "whole": self._whole(),
+            "population_checked": self.config["population_check"]["datasets"],
         }
 
     def grid(self, wildcards) -> dict[str, Any]:
