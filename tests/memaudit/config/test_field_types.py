@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from memaudit.config.field_types import Adapter, Count, Fraction, Section, Sha256, tables_of
+from memaudit.config.field_types import Adapter, Count, Fraction, Section, Sha256
 
 
 class Example(Section):
@@ -25,8 +25,3 @@ def test_a_value_of_another_type_or_an_unknown_key_is_refused(keys):
 def test_a_section_cannot_be_changed():
     with pytest.raises(ValidationError, match="frozen"):
         Adapter().rank = 2
-
-
-def test_null_is_every_table_and_an_empty_list_none():
-    every = ["wine", "digits"]
-    assert [tables_of(named, every) for named in (None, [], ["wine"])] == [every, [], ["wine"]]

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from memaudit.config.arm_tables import tables_of
 from memaudit.config.context_variants import variant_name
-from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section, tables_of
+from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section
 from memaudit.config.name_checks import hint, licence_faults, unknown
 from memaudit.config.shared_keys import PREDICTORS, SharedKeys
 

@@ -1,6 +1,5 @@
 """Types that the config's sections share."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -21,11 +20,6 @@ RowNoun = Annotated[
     StringConstraints(pattern=r"^([^\W\d_]+( [^\W\d_]+)*)?$", max_length=40),
     Field(description="plural noun for rows that are not records of people; then there is no data-protection section"),
 ]
-
-
-def tables_of(named: Sequence[str] | None, every: Sequence[str]) -> Sequence[str]:
-    """Tables that a key `datasets` names: null stands for all of the study, [] for none."""
-    return every if named is None else named
 
 
 class Section(BaseModel):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memaudit.config.field_types import tables_of
+from memaudit.config.arm_tables import tables_of
 
 if TYPE_CHECKING:
     from memaudit.config.iclmem_section import Arm, Iclmem

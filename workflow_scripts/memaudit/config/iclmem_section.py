@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section, tables_of
+from memaudit.config.arm_tables import tables_of
+from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section
 from memaudit.config.iclmem_arm_faults import setting_faults
 from memaudit.config.iclmem_comparisons import defence_faults, dose_faults
 from memaudit.config.iclmem_ground_truth import GroundTruth, ground_truth_faults

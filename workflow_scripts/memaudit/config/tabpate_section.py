@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from memaudit.common.project_paths import config_path
-from memaudit.config.field_types import Count, Fraction, Name, Positive, Section, tables_of
+from memaudit.config.arm_tables import tables_of
+from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import SharedKeys
 from memaudit.config.tabpate_arms import Arm, Method

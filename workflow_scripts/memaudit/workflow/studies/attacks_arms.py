@@ -6,7 +6,7 @@ An arm is one way to put records into contexts and to query them (config: `attac
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from memaudit.config.field_types import tables_of
+from memaudit.config.arm_tables import tables_of
 
 MAIN = "main"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from memaudit.config.field_types import tables_of
+from memaudit.config.arm_tables import tables_of
 from memaudit.config.iclmem_section import DOSES, JOINT
 
 # The paper calls learning rates up to this one typical.
