@@ -4,6 +4,7 @@
 the target's own training records only.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.common.errors import AuditError
-from memaudit.statistics import bootstrap, roc
+from memaudit.statistics import bootstrap, roc, roc_segments
 from memaudit.statistics.attack_performance import Estimate, interpolated
 from memaudit.statistics.intervals import clopper_pearson, korn_graubard, mean_of
 from memaudit.statistics.paired_differences import gaps
@@ -276,13 +277,11 @@ def _widened(rate: Estimate, groups: Codes) -> Estimate:
 
 def _metrics(scores: Array, judged: Entries, fprs: Sequence[float] | Array, tprs: Sequence[float]) -> Array:
     """AUC, TPR at each FPR, FPR at each TPR: (1 + replicate, metric), the observed ones first."""
-    weights = np.vstack([np.ones(len(judged.memorized)), judged.weights])
     if not judged.both:
-        return np.full((len(weights), 1 + len(fprs) + len(tprs)), np.nan)
-    ranking = roc.rank(scores[judged.target, judged.record], judged.memorized)
+        return np.full((1 + len(judged.weights), 1 + len(fprs) + len(tprs)), np.nan)
+    weights = itertools.chain([np.ones(len(judged.memorized))], judged.weights)
     values = []
-    for drawn in weights[:, ranking.order]:
-        fpr, tpr = roc.curve(ranking, drawn)
+    for fpr, tpr in roc_segments.curves(scores[judged.target, judged.record], judged.memorized, weights):
         if np.isnan(tpr[-1] + fpr[-1]):  # no memorized entry was drawn, or no other
             values.append(np.full(1 + len(fprs) + len(tprs), np.nan))
             continue
