@@ -13,13 +13,22 @@ PUBLISH_lira_population := {"run": "results/lira_population", \
 PUBLISH_attacks := {"run": "results/attacks", \
   "command": "snakemake --cores all attacks --configfile config/attacks.yaml", "tables": ["attacks_threat_models", \
   "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_model_families", "attacks_text", "attacks_cost"]}
+PUBLISH_attacks_large := {"run": "results/attacks_large", \
+  "command": "snakemake --cores all attacks --configfile config/attacks_large.yaml", "tables": ["attacks_threat_models", \
+  "attacks_thresholds", "attacks_cost"]}
 PUBLISH_ltmia_texts := {"run": "results/ltmia_texts", \
   "command": "snakemake --cores all ltmia --configfile config/ltmia_texts.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
   "ltmia_differences", "ltmia_lead", "ltmia_diversity", "ltmia_trend", "ltmia_setting", "ltmia_combinations", "ltmia_controls", \
   "ltmia_nulls", "ltmia_corpora", "ltmia_membership", "ltmia_models"]}
+PUBLISH_ltmia_strict := {"run": "results/ltmia_strict", \
+  "command": "snakemake --cores all ltmia --configfile config/ltmia_strict.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
+  "ltmia_lead", "ltmia_differences", "ltmia_setting", "ltmia_combinations", "ltmia_controls", "ltmia_nulls", \
+  "ltmia_membership", "ltmia_models"]}
 PUBLISH_tabpate := {"run": "results/tabpate", \
   "command": "snakemake --cores all tabpate --configfile config/tabpate.yaml", "tables": ["tabpate_utility", \
   "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
+PUBLISH_tabpate_audit := {"run": "results/tabpate_audit", \
+  "command": "snakemake --cores all tabpate --configfile config/tabpate_audit.yaml", "tables": ["tabpate_attack"]}
 PUBLISH_iclmem := {"run": "results/iclmem", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_signals", \
   "iclmem_ground_truth", "iclmem_exposure", "iclmem_survival", "iclmem_false_detections", "iclmem_doses", \
@@ -138,6 +147,7 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,compute_psmi,{"records": 2000$(,) "features": 768$(,) "directions": 2000$(,) "classes": 4$(,) "runs": 5$(,) "package": $(if $(PSMI),"$(PSMI)",null)$(,) "scratch": "results/bench"$(,) "large": {"records": 100000$(,) "features": 4096$(,) "directions": 64}})
 	$(call BENCH,train_ensembles,{"models": 64$(,) "records": 600$(,) "batch": 32$(,) "epochs": 3$(,) "scratch": "results/bench"})
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
+	$(call BENCH,resample_curves,{"targets": 48$(,) "records": 1200$(,) "memorized": 0.06$(,) "replicates": 400})
 	$(call BENCH,randomise_membership,{"models": 256$(,) "records": 1000$(,) "draws": 999$(,) "plain_draws": 20})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 
@@ -200,7 +210,7 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
 	@echo "memaudit: results/site/index.html"
 
-publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, tabpate, iclmem, iclmem_grid, predict, predict-mmlu, ltmia_texts
+publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, attacks_large, tabpate, tabpate_audit, iclmem, iclmem_grid, predict, predict-mmlu, ltmia_texts, ltmia_strict
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 

@@ -115,6 +115,8 @@ def test_published_tables_are_views(project):
     assert len(named) > 20
     assert set(named) <= known
     assert len(EVIDENCE) == len(lists) - 1, "all but the default run have a config, which tests try"
+    evidence = [path.stem for path in (project / "config").glob("*.yaml") if path.read_text().startswith("# Evidence ")]
+    assert set(evidence) <= set(EVIDENCE)
 
 
 @pytest.mark.parametrize("command", ["make plan", "memaudit run"])

@@ -29,6 +29,10 @@ RATIOS = {
     "package_over_ours_psmi": ("PSMI: the package psmi 0.2.0, over ours", "at least 3"),
     "one_by_one_over_stacked_mlp": ("64 small MLPs trained one by one, over all at once", "more than 1"),
     "one_by_one_over_stacked_wrn": ("64 small residual networks, the same", "more than 1"),
+    "curves_over_entries_over_segments": (
+        "replicates of a ROC curve of few memorized entries, a pass over all entries each, over sums of segments",
+        "at least 5",
+    ),
     "padded_over_cut_prompts": ("prompts padded to the longest of all, over the longest of each batch", "at least 2"),
 }
 SHOWN = 0.01  # rules with less than this share of the CPU time stand in the sum alone

@@ -69,6 +69,7 @@ FIGURES = {
     "iclmem_grid": Shown("iclmem", "epochs", iclmem_figures.epochs, PAPERS_GRID),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
     "lira_population": Shown("lira", "fpc_population", lira_figures.fpc_population),
+    "ltmia_strict": Shown("ltmia", "transfer", ltmia_figures.transfer),
     "ltmia_texts": Shown("ltmia", "transfer", ltmia_figures.transfer),
     "predict": Shown("predict", "auc", predict_figures.auc),
     "tabpate": Shown("tabpate", "utility", _budgets, {"arm": PRIVATE_WAYS}, BUDGETS),
