@@ -9,6 +9,7 @@ from scipy.stats import mannwhitneyu
 from simulated_predictions import grid, judged, planted, values
 
 from memaudit.common.errors import AuditError
+from memaudit.statistics import bootstrap
 from memaudit.statistics.attack_performance import curve_rows, rows
 from memaudit.studies.predict import ground_truth, prediction_metrics
 from memaudit.studies.predict.prediction_metrics import member_entries
@@ -237,3 +238,20 @@ def test_an_auc_of_fewer_than_ten_memorized_records_has_no_interval(memorized, s
             rate = one.metric == "tpr@0.1"  # has an interval of a share of 9
             assert np.isfinite([one.low, one.high]).all() == (shown or rate), one
     assert np.isfinite(prediction_metrics.roc_band(scores["a"], entries, np.array([0.3]))[0, 1:]).all() == shown
+
+
+@pytest.mark.parametrize(("targets", "records", "replicates"), [(30, 60, 40), (2, 20, 200), (12, 12, 100)])
+def test_intervals_are_those_of_the_weights_of_all_entries(targets, records, replicates):
+    """Also where the entries are few, so that the share of the variance that is linear in their weights is computed."""
+    rng = np.random.default_rng(3)
+    member = rng.random((targets, records)) < 0.8
+    entries = member_entries(member & (rng.random(member.shape) < 0.3), member, rng, replicates=replicates)
+    scores = rng.normal(size=member.shape) + member
+    auc, *drawn = prediction_metrics.auc_samples(scores, entries)
+    weights = entries.drawn(entries.memorized)
+    interval, of_all = (
+        bootstrap.two_way_interval(np.array(drawn), auc, one, 0, 1)
+        for one in (weights, replace(weights, records=entries.weights))
+    )
+    assert interval == pytest.approx(of_all, abs=1e-9)
+    assert weights.records.shape[1] <= min(replicates + 1, entries.weights.shape[1])

@@ -7,6 +7,7 @@ the target's own training records only.
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,20 @@ class Entries:
 
     def drawn(self, chosen: Mask) -> bootstrap.Weights:
         """Weights for `bootstrap.two_way_interval` of a mean over chosen entries (entry,), with their groups."""
-        return bootstrap.Weights(self.targets, self.weights, len(np.unique(self.group[chosen])))
+        return bootstrap.Weights(self.targets, self._distinct, len(np.unique(self.group[chosen])))
+
+    @cached_property
+    def _distinct(self) -> Array:
+        """Weights (replicate, entry) without repeated columns, at most one more than there are replicates.
+
+        `bootstrap.two_way_interval` compares columns for every interval, and more of them change nothing.
+        """
+        most = len(self.weights) + 1
+        for considered in (4 * most, self.weights.shape[1]):
+            columns = np.unique(self.weights[:, :considered], axis=1)[:, :most]
+            if columns.shape[1] == most:
+                break
+        return columns
 
     @property
     def drawn_of_rarer(self) -> bootstrap.Weights:
