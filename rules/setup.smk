@@ -61,7 +61,8 @@ housekeeping.pass_on_library()
 logger.addFilter(lambda record: "is extended by additional config" not in str(record.msg))
 for handler in on_screen(logger):
     handler.addFilter(OneLine())
-    handler.setFormatter(ShortReason(handler.formatter))
+    if handler.formatter:  # a logger plugin may have none
+        handler.setFormatter(ShortReason(handler.formatter))
 
 CONFIG_FILES = [PROJECT / "config" / f"{name}.yaml" for name in ("datasets", "models", "language_models", "config")]
 
