@@ -49,21 +49,14 @@ from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.job_inputs import several
 from memaudit.common.snakemake_command import mark_no_start
-from memaudit.workflow import housekeeping, snakemake_handlers
+from memaudit.workflow import housekeeping, job_progress, snakemake_handlers
 from memaudit.workflow.digest import digest_when_planned as digest, rule_of
-from memaudit.workflow.job_progress import OneLine, ShortReason, on_screen
 from memaudit.workflow.report_params import Page
 from memaudit.workflow.run_config import UNIT_COSTS, grows, two_if_large
 from memaudit.workflow.study_catalogue import prepare
 
 housekeeping.pass_on_library()
-# With a --configfile, one line for each file of the project: they would stand above the line of a faulty config.
-logger.addFilter(lambda record: "is extended by additional config" not in str(record.msg))
-for handler in on_screen(logger):
-    handler.addFilter(OneLine())
-    if handler.formatter:  # a logger plugin may have none
-        handler.setFormatter(ShortReason(handler.formatter))
-
+job_progress.keep_screen_short(logger)
 CONFIG_FILES = [PROJECT / "config" / f"{name}.yaml" for name in ("datasets", "models", "language_models", "config")]
 
 for path in CONFIG_FILES:

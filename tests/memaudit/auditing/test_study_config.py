@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from conftest import PROJECT, _merge, load
+from conftest import PROJECT, load, merge
 
 from memaudit.auditing import study_config
 from memaudit.auditing.reading.request import Request
@@ -39,7 +39,7 @@ def config(*names, **roles):
 def test_a_table_of_any_size_can_be_run_with_it(rows):
     written, text = config(customers(rows), "churn")
     merged = load()
-    _merge(merged, written)
+    merge(merged, written)
     run, *_ = prepare(merged, PROJECT)
     assert run.config["lira"]["datasets"] == ["customers"]
     attacked = run.config["attacks"]["datasets"]
@@ -51,7 +51,7 @@ def test_a_table_of_any_size_can_be_run_with_it(rows):
 def test_fewer_rows_are_too_few_for_the_default_attacks():
     written, _ = config(customers(study_config.FEWEST_ROWS - 1), "churn")
     merged = load()
-    _merge(merged, written | {"attacks": written["attacks"] | {"datasets": ["customers"]}})
+    merge(merged, written | {"attacks": written["attacks"] | {"datasets": ["customers"]}})
     with pytest.raises(AuditError, match="attacks/arms/settings"):
         prepare(merged, PROJECT)
 

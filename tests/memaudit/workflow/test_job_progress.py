@@ -1,5 +1,6 @@
 """What a user reads while a run goes on."""
 
+import io
 import logging
 from threading import Event
 
@@ -7,7 +8,7 @@ import pytest
 
 from memaudit.common.project_paths import CALLED_FROM
 from memaudit.workflow import job_progress
-from memaudit.workflow.job_progress import Brief, OneLine, Progress, ShortReason, WithoutEcho
+from memaudit.workflow.job_progress import Brief, OneLine, Progress, ShortReason, WithoutEcho, keep_screen_short
 
 
 class Run:
@@ -126,6 +127,21 @@ def test_a_reason_with_a_whole_config_is_cut_off_and_the_record_stays(given, sho
 def test_a_record_without_a_reason_is_formatted_as_it_is():
     record = logging.makeLogRecord({"msg": "text"})
     assert ShortReason(logging.Formatter()).format(record) == "text"
+
+
+def test_the_screen_is_kept_short_and_the_log_file_whole(tmp_path):
+    """One handler of the screen has a formatter, one has none, as a logger plugin may."""
+    logger, shown, plain = logging.Logger("run"), io.StringIO(), io.StringIO()
+    handlers = [logging.StreamHandler(shown), logging.StreamHandler(plain), logging.FileHandler(tmp_path / "log")]
+    handlers[0].setFormatter(whole := logging.Formatter("{reason}", style="{"))
+    handlers[2].setFormatter(whole)
+    for handler in handlers:
+        logger.addHandler(handler)
+    keep_screen_short(logger)
+    logger.info("a.yaml is extended by additional config b.yaml", extra={"reason": "none"})
+    logger.info("text", extra={"reason": PARAMS})
+    assert [shown.getvalue(), plain.getvalue()] == [f"{CUT}\n", "text\n"]
+    assert (tmp_path / "log").read_text(encoding="utf-8") == f"{PARAMS}\n"
 
 
 def test_other_lines_of_the_log_say_nothing(run):

@@ -120,3 +120,13 @@ class Brief(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.levelno > logging.INFO or str(record.msg).startswith("memaudit: ")
+
+
+def keep_screen_short(logger: logging.Logger) -> None:
+    """Keep from the screen what would stand above the line of a faulty config, and reasons of thousands of characters."""
+    # With a --configfile, one line for each file of the project.
+    logger.addFilter(lambda record: "is extended by additional config" not in str(record.msg))
+    for handler in on_screen(logger):
+        handler.addFilter(OneLine())
+        if handler.formatter:  # a logger plugin may have none
+            handler.setFormatter(ShortReason(handler.formatter))
