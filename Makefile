@@ -37,6 +37,9 @@ PUBLISH_iclmem := {"run": "results/iclmem", \
 PUBLISH_iclmem_grid := {"run": "results/iclmem_grid", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem_grid.yaml", "tables": ["iclmem_signals", \
   "iclmem_outcomes", "iclmem_manipulations", "iclmem_peaks", "iclmem_grid", "iclmem_datasets"]}
+PUBLISH_iclmem_queries := {"run": "results/iclmem_queries", \
+  "command": "snakemake --cores all iclmem --configfile config/iclmem_queries.yaml", "tables": ["iclmem_signals", \
+  "iclmem_outcomes", "iclmem_peaks", "iclmem_grid", "iclmem_datasets"]}
 PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
@@ -210,7 +213,7 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
 	@echo "memaudit: results/site/index.html"
 
-publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, attacks_large, tabpate, tabpate_audit, iclmem, iclmem_grid, predict, predict-mmlu, ltmia_texts, ltmia_strict
+publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, attacks_large, tabpate, tabpate_audit, iclmem, iclmem_grid, iclmem_queries, predict, predict-mmlu, ltmia_texts, ltmia_strict
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 

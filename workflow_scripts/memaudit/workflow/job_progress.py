@@ -123,7 +123,7 @@ class Brief(logging.Filter):
 
 
 def keep_screen_short(logger: logging.Logger) -> None:
-    """Keep from the screen what would stand above the line of a faulty config, and all but the start of a long reason."""
+    """Keep from the screen what would stand above the line of a faulty config, and the rest of long reasons."""
     # With a --configfile, one line for each file of the project.
     logger.addFilter(lambda record: "is extended by additional config" not in str(record.msg))
     for handler in on_screen(logger):
