@@ -16,6 +16,9 @@ PUBLISH_attacks := {"run": "results/attacks", \
 PUBLISH_attacks_large := {"run": "results/attacks_large", \
   "command": "snakemake --cores all attacks --configfile config/attacks_large.yaml", "tables": ["attacks_threat_models", \
   "attacks_thresholds", "attacks_cost"]}
+PUBLISH_attacks_copies := {"run": "results/attacks_copies", \
+  "command": "snakemake --cores all attacks --configfile config/attacks_copies.yaml", "tables": ["attacks_perturbation"], \
+  "sized_for": ["attacks-number-of-perturbations-marginal", "attacks-perturbation-scale-marginal"]}
 PUBLISH_ltmia_texts := {"run": "results/ltmia_texts", \
   "command": "snakemake --cores all ltmia --configfile config/ltmia_texts.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
   "ltmia_differences", "ltmia_lead", "ltmia_diversity", "ltmia_trend", "ltmia_setting", "ltmia_combinations", "ltmia_controls", \
@@ -29,6 +32,10 @@ PUBLISH_tabpate := {"run": "results/tabpate", \
   "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
 PUBLISH_tabpate_audit := {"run": "results/tabpate_audit", \
   "command": "snakemake --cores all tabpate --configfile config/tabpate_audit.yaml", "tables": ["tabpate_attack"]}
+PUBLISH_tabpate_repeats := {"run": "results/tabpate_repeats", \
+  "command": "snakemake --cores all tabpate --configfile config/tabpate_repeats.yaml", "tables": ["tabpate_utility", \
+  "tabpate_datasets", "tabpate_regression"], \
+  "sized_for": ["tabpate-no-public-data-needed", "tabpate-regression-effective", "tabpate-class-moments-better-at-one"]}
 PUBLISH_iclmem := {"run": "results/iclmem", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_signals", \
   "iclmem_ground_truth", "iclmem_exposure", "iclmem_survival", "iclmem_false_detections", "iclmem_doses", \
@@ -40,6 +47,11 @@ PUBLISH_iclmem_grid := {"run": "results/iclmem_grid", \
 PUBLISH_iclmem_queries := {"run": "results/iclmem_queries", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem_queries.yaml", "tables": ["iclmem_signals", \
   "iclmem_outcomes", "iclmem_peaks", "iclmem_grid", "iclmem_datasets"]}
+PUBLISH_iclmem_splits := {"run": "results/iclmem_splits", \
+  "command": "snakemake --cores all iclmem --configfile config/iclmem_splits.yaml", "tables": ["iclmem_signals", \
+  "iclmem_regimes", "iclmem_manipulations", "iclmem_flags", "iclmem_outcomes", "iclmem_datasets"], \
+  "sized_for": ["iclmem-raw-flags-are-chance", "iclmem-realistic-tuning-vanishes", "iclmem-skewing-the-true-label-helps", \
+  "iclmem-no-manipulation-adds-much"]}
 PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
@@ -213,7 +225,7 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
 	@echo "memaudit: results/site/index.html"
 
-publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, attacks_large, tabpate, tabpate_audit, iclmem, iclmem_grid, iclmem_queries, predict, predict-mmlu, ltmia_texts, ltmia_strict
+publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, attacks_large, attacks_copies, tabpate, tabpate_audit, tabpate_repeats, iclmem, iclmem_grid, iclmem_queries, iclmem_splits, predict, predict-mmlu, ltmia_texts, ltmia_strict
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 

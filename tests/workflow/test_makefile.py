@@ -111,9 +111,12 @@ def test_published_tables_are_views(project):
     lists = re.findall(r"^PUBLISH_\S+ := (.*?\})$", (project / "Makefile").read_text(), re.MULTILINE | re.DOTALL)
     views = [yaml.safe_load(path.read_text()) for path in (project / "config/views").glob("*.yaml")]
     known = {name for view in views for name in view.get("tables", ())}
-    named = [name for one in lists for name in json.loads(one.replace("\\\n", ""))["tables"]]
+    publications = [json.loads(one.replace("\\\n", "")) for one in lists]
+    named = [name for one in publications for name in one["tables"]]
     assert len(named) > 20
     assert set(named) <= known
+    claims = {claim["id"] for claim in yaml.safe_load((project / "config/claims.yaml").read_text())}
+    assert {claim for one in publications for claim in one.get("sized_for", [])} <= claims
     assert len(EVIDENCE) == len(lists) - 1, "all but the default run have a config, which tests try"
     evidence = [path.stem for path in (project / "config").glob("*.yaml") if path.read_text().startswith("# Evidence ")]
     assert set(evidence) <= set(EVIDENCE)

@@ -4,8 +4,9 @@ python workflow_scripts/maintenance/publish_results.py --output run=docs/results
     results=docs/results/demo.parquet --params '{"run": "results/demo", "command": "make demo", "tables": []}'
 
 The run is first followed back to raw data; one that does not verify is not published, nor one that has an absolute path
-of the machine that made it. The tidy results that headlines and verdicts rest on are kept beside it, so that
-`make rejudge` needs no new run. `make docs` renders the pages.
+of the machine that made it. The params' `sized_for` names claims that the run was sized for before it was made, and is
+counted for first (memaudit/report/claims_over_runs.py). The tidy results that headlines and verdicts rest on are kept
+beside it, so that `make rejudge` needs no new run. `make docs` renders the pages.
 """
 
 import csv
@@ -47,6 +48,7 @@ def main(job):
     published = {
         "run": folder.name,
         "command": job.params.command,
+        "sized_for": getattr(job.params, "sized_for", []),
         "made": _made(records),
         "code": _code(records),
         "config": {key: value for key, value in config.items() if key not in CATALOGUES},

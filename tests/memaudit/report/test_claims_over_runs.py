@@ -36,6 +36,14 @@ def test_a_smaller_run_does_not_overrule_one_whose_intervals_are_too_wide():
     assert verdicts([run(300.0, lira={"a": WIDE}), SMALL, DEFAULT])["lira"]["a"] == OPEN
 
 
+def test_a_run_that_was_sized_for_a_claim_comes_first_for_it_alone():
+    sized = run(100.0, lira={"a": WIDE, "b": ["identity"]}) | {"sized_for": ["a"]}
+    large = run(300.0, lira={"a": ["reproduced"], "b": WIDE})
+    assert verdicts([large, sized])["lira"] == {"a": OPEN, "b": OPEN}
+    without = run(100.0, lira={"a": NONE}) | {"sized_for": ["a"]}
+    assert verdicts([large, without])["lira"]["a"] == "reproduced"
+
+
 def test_statements_that_no_paper_makes_are_counted_apart():
     assert verdicts([LARGE, DEFAULT], own=True) == {"lira": {"e": "reproduced"}}
 

@@ -16,20 +16,30 @@ Published = Mapping[str, Any]
 def verdicts(runs: Iterable[Published], *, own: bool = False) -> dict[str, dict[str, str]]:
     """The verdict by claim and by study, of the first of the runs that has results to compare.
 
-    A verdict of a later run does not replace that of one whose intervals are too wide: that would be a choice by
-    outcome. own: the statements that no paper makes, instead of the papers' claims.
+    Runs that were sized for a claim, as their publication says, come first for it. A verdict of a later run does not
+    replace that of one whose intervals are too wide: that would be a choice by outcome. own: the statements that no
+    paper makes, instead of the papers' claims.
     """
     found: dict[str, dict[str, str]] = {}
     final = set()
-    for published in runs:
-        for study, one in published["studies"].items():
-            for row in one.get("claims", {"rows": []})["rows"]:
-                if (row["place"] == OWN) != own or row["id"] in final:
-                    continue
-                found.setdefault(study, {})[row["id"]] = row["verdict"]
-                if row["verdict"] != NOT_TESTABLE or row["reason"].startswith(COMPARED):
-                    final.add(row["id"])
+    for study, row in _judged(runs):
+        if (row["place"] == OWN) != own or row["id"] in final:
+            continue
+        found.setdefault(study, {})[row["id"]] = row["verdict"]
+        if row["verdict"] != NOT_TESTABLE or row["reason"].startswith(COMPARED):
+            final.add(row["id"])
     return found
+
+
+def _judged(runs: Iterable[Published]) -> list[tuple[str, Mapping[str, str]]]:
+    """Study and verdict of the claims of all runs in their order, those first that a run was sized for."""
+    lines = [
+        (row["id"] not in published.get("sized_for", ()), study, row)
+        for published in runs
+        for study, one in published["studies"].items()
+        for row in one.get("claims", {"rows": []})["rows"]
+    ]
+    return [(study, row) for _, study, row in sorted(lines, key=lambda line: line[0])]
 
 
 def table(default: Published, others: Iterable[Published], *, own: bool = False) -> str:

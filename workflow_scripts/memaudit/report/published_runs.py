@@ -46,6 +46,7 @@ def other_run(published: Published, default: Published) -> dict[str, Any]:
     """
     return {
         **_numbers(published, _judged_anew(published, default["code"])),
+        "sized_for": [_present_claims()[one].text for one in published.get("sized_for", [])],
         "default": default["run"],
         "date": published["made"]["date"],
         "rules": len(_computing(published)),
