@@ -50,8 +50,7 @@ PUBLISH_iclmem_queries := {"run": "results/iclmem_queries", \
 PUBLISH_iclmem_splits := {"run": "results/iclmem_splits", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem_splits.yaml", "tables": ["iclmem_signals", \
   "iclmem_regimes", "iclmem_manipulations", "iclmem_flags", "iclmem_outcomes", "iclmem_datasets"], \
-  "sized_for": ["iclmem-raw-flags-are-chance", "iclmem-realistic-tuning-vanishes", "iclmem-skewing-the-true-label-helps", \
-  "iclmem-no-manipulation-adds-much"]}
+  "sized_for": ["iclmem-raw-flags-are-chance", "iclmem-realistic-tuning-vanishes", "iclmem-skewing-the-true-label-helps"]}
 PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
