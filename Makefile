@@ -10,6 +10,9 @@ PUBLISH_lira := {"run": "results/lira", \
   "lira_reliability", "lira_defences"]}
 PUBLISH_lira_population := {"run": "results/lira_population", \
   "command": "snakemake --cores all lira --configfile config/lira_population.yaml", "tables": ["lira_fpc"]}
+PUBLISH_lira_thresholds := {"run": "results/lira_thresholds", \
+  "command": "snakemake --cores all lira --configfile config/lira_thresholds.yaml", "tables": ["lira_strategies"], \
+  "sized_for": ["lira-normal-threshold-inflates-tpr", "lira-normal-threshold-exceeds-its-fpr"]}
 PUBLISH_attacks := {"run": "results/attacks", \
   "command": "snakemake --cores all attacks --configfile config/attacks.yaml", "tables": ["attacks_threat_models", \
   "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_model_families", "attacks_text", "attacks_cost"]}
@@ -224,7 +227,7 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
 	@echo "memaudit: results/site/index.html"
 
-publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, attacks, attacks_large, attacks_copies, tabpate, tabpate_audit, tabpate_repeats, iclmem, iclmem_grid, iclmem_queries, iclmem_splits, predict, predict-mmlu, ltmia_texts, ltmia_strict
+publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, lira_thresholds, attacks, attacks_large, attacks_copies, tabpate, tabpate_audit, tabpate_repeats, iclmem, iclmem_grid, iclmem_queries, iclmem_splits, predict, predict-mmlu, ltmia_texts, ltmia_strict
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 
