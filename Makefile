@@ -20,7 +20,8 @@ PUBLISH_attacks_large := {"run": "results/attacks_large", \
   "command": "snakemake --cores all attacks --configfile config/attacks_large.yaml", "tables": ["attacks_threat_models", \
   "attacks_thresholds", "attacks_cost"]}
 PUBLISH_attacks_copies := {"run": "results/attacks_copies", \
-  "command": "snakemake --cores all attacks --configfile config/attacks_copies.yaml", "tables": ["attacks_perturbation"], \
+  "command": "snakemake --cores all attacks --configfile config/attacks_copies.yaml", "tables": ["attacks_perturbation", \
+  "attacks_perturbation_count", "attacks_perturbation_scale"], \
   "sized_for": ["attacks-number-of-perturbations-marginal", "attacks-perturbation-scale-marginal"]}
 PUBLISH_ltmia_texts := {"run": "results/ltmia_texts", \
   "command": "snakemake --cores all ltmia --configfile config/ltmia_texts.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
