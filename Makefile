@@ -61,6 +61,10 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
 PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
   "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
+PUBLISH_predict_targets := {"run": "results/predict_targets", \
+  "command": "snakemake --cores all predict --configfile config/predict_targets.yaml", "tables": ["predict_memorized", \
+  "predict_predictors", "predict_contrasts"], \
+  "sized_for": ["predict-mahalanobis-below-psmi", "predict-psmi-gap"]}
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long test-slurm soak test-wheel test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish rejudge recommended verify clean
 
@@ -228,7 +232,7 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
 	@echo "memaudit: results/site/index.html"
 
-publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), lira, lira_population, lira_thresholds, attacks, attacks_large, attacks_copies, tabpate, tabpate_audit, tabpate_repeats, iclmem, iclmem_grid, iclmem_queries, iclmem_splits, predict, predict-mmlu, ltmia_texts, ltmia_strict
+publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), or the name of another one of PUBLISH_* above
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 
