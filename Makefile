@@ -4,67 +4,6 @@ BIN := .venv/bin
 , := ,
 export PYTHONPATH :=
 RUN ?= demo
-PUBLISH_demo := {"run": "results/demo", "command": "make demo", "tables": []}
-PUBLISH_lira := {"run": "results/lira", \
-  "command": "snakemake --cores all lira --configfile config/lira.yaml", "tables": ["lira_attacks", "lira_fpc", \
-  "lira_reliability", "lira_defences"]}
-PUBLISH_lira_population := {"run": "results/lira_population", \
-  "command": "snakemake --cores all lira --configfile config/lira_population.yaml", "tables": ["lira_fpc"]}
-PUBLISH_lira_thresholds := {"run": "results/lira_thresholds", \
-  "command": "snakemake --cores all lira --configfile config/lira_thresholds.yaml", "tables": ["lira_strategies"], \
-  "sized_for": ["lira-normal-threshold-inflates-tpr", "lira-normal-threshold-exceeds-its-fpr"]}
-PUBLISH_attacks := {"run": "results/attacks", \
-  "command": "snakemake --cores all attacks --configfile config/attacks.yaml", "tables": ["attacks_threat_models", \
-  "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_model_families", "attacks_text", "attacks_cost"]}
-PUBLISH_attacks_large := {"run": "results/attacks_large", \
-  "command": "snakemake --cores all attacks --configfile config/attacks_large.yaml", "tables": ["attacks_threat_models", \
-  "attacks_thresholds", "attacks_cost"]}
-PUBLISH_attacks_copies := {"run": "results/attacks_copies", \
-  "command": "snakemake --cores all attacks --configfile config/attacks_copies.yaml", "tables": ["attacks_perturbation", \
-  "attacks_perturbation_count", "attacks_perturbation_scale"], \
-  "sized_for": ["attacks-number-of-perturbations-marginal", "attacks-perturbation-scale-marginal"]}
-PUBLISH_ltmia_texts := {"run": "results/ltmia_texts", \
-  "command": "snakemake --cores all ltmia --configfile config/ltmia_texts.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
-  "ltmia_differences", "ltmia_lead", "ltmia_diversity", "ltmia_trend", "ltmia_setting", "ltmia_combinations", "ltmia_controls", \
-  "ltmia_nulls", "ltmia_corpora", "ltmia_membership", "ltmia_models"]}
-PUBLISH_ltmia_strict := {"run": "results/ltmia_strict", \
-  "command": "snakemake --cores all ltmia --configfile config/ltmia_strict.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
-  "ltmia_lead", "ltmia_differences", "ltmia_setting", "ltmia_combinations", "ltmia_controls", "ltmia_nulls", \
-  "ltmia_membership", "ltmia_models"]}
-PUBLISH_tabpate := {"run": "results/tabpate", \
-  "command": "snakemake --cores all tabpate --configfile config/tabpate.yaml", "tables": ["tabpate_utility", \
-  "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
-PUBLISH_tabpate_audit := {"run": "results/tabpate_audit", \
-  "command": "snakemake --cores all tabpate --configfile config/tabpate_audit.yaml", "tables": ["tabpate_attack"]}
-PUBLISH_tabpate_repeats := {"run": "results/tabpate_repeats", \
-  "command": "snakemake --cores all tabpate --configfile config/tabpate_repeats.yaml", "tables": ["tabpate_utility", \
-  "tabpate_datasets", "tabpate_regression"], \
-  "sized_for": ["tabpate-no-public-data-needed", "tabpate-regression-effective", "tabpate-class-moments-better-at-one"]}
-PUBLISH_iclmem := {"run": "results/iclmem", \
-  "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_signals", \
-  "iclmem_ground_truth", "iclmem_exposure", "iclmem_survival", "iclmem_false_detections", "iclmem_doses", \
-  "iclmem_peaks", "iclmem_grid", "iclmem_regimes", \
-  "iclmem_differences", "iclmem_arms", "iclmem_outcomes", "iclmem_datasets"]}
-PUBLISH_iclmem_grid := {"run": "results/iclmem_grid", \
-  "command": "snakemake --cores all iclmem --configfile config/iclmem_grid.yaml", "tables": ["iclmem_signals", \
-  "iclmem_outcomes", "iclmem_manipulations", "iclmem_peaks", "iclmem_grid", "iclmem_datasets"]}
-PUBLISH_iclmem_queries := {"run": "results/iclmem_queries", \
-  "command": "snakemake --cores all iclmem --configfile config/iclmem_queries.yaml", "tables": ["iclmem_signals", \
-  "iclmem_outcomes", "iclmem_peaks", "iclmem_grid", "iclmem_datasets"]}
-PUBLISH_iclmem_splits := {"run": "results/iclmem_splits", \
-  "command": "snakemake --cores all iclmem --configfile config/iclmem_splits.yaml", "tables": ["iclmem_signals", \
-  "iclmem_regimes", "iclmem_manipulations", "iclmem_flags", "iclmem_outcomes", "iclmem_datasets"], \
-  "sized_for": ["iclmem-raw-flags-are-chance", "iclmem-realistic-tuning-vanishes", "iclmem-skewing-the-true-label-helps"]}
-PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
-  "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
-  "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
-PUBLISH_predict := {"run": "results/predict", \
-  "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
-  "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
-PUBLISH_predict_targets := {"run": "results/predict_targets", \
-  "command": "snakemake --cores all predict --configfile config/predict_targets.yaml", "tables": ["predict_memorized", \
-  "predict_predictors", "predict_contrasts"], \
-  "sized_for": ["predict-mahalanobis-below-psmi", "predict-psmi-gap"]}
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long test-slurm soak test-wheel test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish rejudge recommended verify clean
 
@@ -232,8 +171,9 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
 	@echo "memaudit: results/site/index.html"
 
-publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), or the name of another one of PUBLISH_* above
-	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
+publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), or another one of config/published_runs.yaml
+	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --input runs=config/published_runs.yaml \
+	  --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '{"run": "$(RUN)"}'
 	@$(MAKE) --no-print-directory docs
 
 rejudge: .venv ## judge published runs again by the present claims and predicates, from the results kept beside them

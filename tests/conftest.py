@@ -20,7 +20,9 @@ from memaudit.workflow.run_config import read_yaml
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Configs of runs that are published, beside the default run: those that `make publish` knows.
-EVIDENCE = re.findall(r'"command": .* config/(\w+)\.yaml"', (PROJECT / "Makefile").read_text(encoding="utf-8"))
+EVIDENCE = re.findall(
+    r"--configfile config/(\w+)\.yaml", (PROJECT / "config/published_runs.yaml").read_text(encoding="utf-8")
+)
 # Workers share the cores; threads of each would wait for one another. Read when torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # No test writes into the ledger of who runs it.

@@ -105,9 +105,15 @@ def test_add_a_figure(smoke, tmp_path):
 
 @pytest.mark.xdist_group("smoke")
 def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_path):
-    command = [sys.executable, "workflow_scripts/maintenance/publish_results.py"]
+    (tmp_path / "runs.yaml").write_text("smoke: {command: make smoke, tables: [attacks_cost]}\n")
+    command = [
+        sys.executable,
+        "workflow_scripts/maintenance/publish_results.py",
+        "--input",
+        f"runs={tmp_path}/runs.yaml",
+    ]
     command += ["--output", f"run={tmp_path}/smoke.json", f"results={tmp_path}/smoke.parquet"]
-    command += ["--params", '{"run": "results/smoke", "command": "make smoke", "tables": ["attacks_cost"]}']
+    command += ["--params", '{"run": "smoke"}']
     subprocess.run(command, cwd=smoke.folder, env=smoke.environment, check=True)
     published = read_json(tmp_path / "smoke.json")
     table = pd.read_csv(smoke.results / "tables/lira_claims.csv", dtype=str, keep_default_na=False)

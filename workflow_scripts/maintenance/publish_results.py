@@ -1,17 +1,15 @@
 """Take what the project's pages show from a finished run: headlines, verdicts, config, code and circumstances.
 
-python workflow_scripts/maintenance/publish_results.py --output run=docs/results/demo.json \
-    results=docs/results/demo.parquet --params '{"run": "results/demo", "command": "make demo", "tables": []}'
+python workflow_scripts/maintenance/publish_results.py --input runs=config/published_runs.yaml \
+    --output run=docs/results/demo.json results=docs/results/demo.parquet --params '{"run": "demo"}'
 
 The run is first followed back to raw data; one that does not verify is not published, nor one that has an absolute path
-of the machine that made it. The params' `sized_for` names claims that the run was sized for before it was made, and is
-counted for first (memaudit/report/claims_over_runs.py). The tidy results that headlines and verdicts rest on are kept
-beside it, so that `make rejudge` needs no new run. `make docs` renders the pages.
+of the machine that made it. The tidy results that headlines and verdicts rest on are kept beside it, so that
+`make rejudge` needs no new run. `make docs` renders the pages.
 """
 
 import csv
 import io
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,19 +19,21 @@ import yaml
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json, write_table
+from memaudit.config.name_checks import hint
 from memaudit.report.judged_results import JUDGE, kept_results
+from memaudit.report.local_paths import refuse_local_paths
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.provenance import verify
+from memaudit.workflow.run_config import read_yaml
 
 KINDS = ("headlines", "claims")
 CATALOGUES = ("datasets", "models", "language_models", "pretrain")
-# An absolute path: a home, a drive, a file address, or two folders from the root; not the rest of a web address.
-LOCAL = re.compile(r"""(?<![\w.:/~<\\-])(?:~[\w-]*/[\w.-]|file:/|[A-Za-z]:\\[\w.]|\\\\\w|/[\w.-]+/[\w.-])[^\s"'),;]*""")
 PACKAGES = ("numpy", "pandas", "scipy", "sklearn", "torch", "snakemake")
 
 
 def main(job):
-    folder = Path(job.params.run)
+    folder = Path("results", job.params.run)
+    entry = _of_catalogue(job.input.runs, job.params.run)
     checked = verify(folder)
     records = [read_json(path) for path in checked.sidecars]
     studies: dict[str, dict[str, Any]] = {}
@@ -44,11 +44,11 @@ def main(job):
         if record["rule"] == JUDGE and record["params"]["headlines"]:
             studies[record["params"]["study"]]["forms"] = record["params"]["headlines"]
     config = yaml.safe_load(_text(folder / "config.yaml"))
-    whole = {name: _table(folder / "tables" / f"{name}.md") for name in job.params.tables}
+    whole = {name: _table(folder / "tables" / f"{name}.md") for name in entry["tables"]}
     published = {
         "run": folder.name,
-        "command": job.params.command,
-        "sized_for": getattr(job.params, "sized_for", []),
+        "command": entry["command"],
+        "sized_for": entry.get("sized_for", []),
         "made": _made(records),
         "code": _code(records),
         "config": {key: value for key, value in config.items() if key not in CATALOGUES},
@@ -62,20 +62,12 @@ def main(job):
     tell(f"publish: {job.output.run} holds {', '.join(studies)} of {folder}; `make docs` renders the pages")
 
 
-def refuse_local_paths(value: Any, where: str = "") -> None:
-    """Raise AuditError with the place of the first text in `value` that has an absolute path of this machine."""
-    if isinstance(value, Mapping):
-        for key, one in value.items():
-            refuse_local_paths(key, where)
-            refuse_local_paths(one, f"{where}/{key}".removeprefix("/"))
-    elif isinstance(value, list):
-        for place, one in enumerate(value):
-            refuse_local_paths(one, f"{where}/{place}")
-    elif isinstance(value, str) and (found := LOCAL.search(value)):
-        raise AuditError(
-            f"publish: {where}: {found.group()!r} is a path of this machine, which nobody else can open; run with "
-            "paths relative to the project's folder"
-        )
+def _of_catalogue(catalogue: str, run: str) -> dict[str, Any]:
+    """The entry of a run in config/published_runs.yaml. Raises AuditError where it has none."""
+    entries = read_yaml(Path(catalogue))
+    if run not in entries:
+        raise AuditError(f"{catalogue}: no run {run!r}{hint(run, list(entries))}; add it, or say RUN=...")
+    return entries[run]
 
 
 def _code(records: list[dict[str, Any]]) -> dict[str, str]:
