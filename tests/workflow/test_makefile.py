@@ -112,6 +112,7 @@ def test_what_is_published_of_a_run_exists(project):
     views = [yaml.safe_load(path.read_text()) for path in (project / "config/views").glob("*.yaml")]
     tables = {name for view in views for name in view.get("tables", ())}
     claims = {claim["id"] for claim in yaml.safe_load((project / "config/claims.yaml").read_text())}
+    assert sum(len(one["tables"]) for one in runs.values()) > 20
     assert all(one.keys() <= {"command", "tables", "sized_for"} for one in runs.values())
     assert {name for one in runs.values() for name in one["tables"]} <= tables
     assert {claim for one in runs.values() for claim in one.get("sized_for", [])} <= claims
