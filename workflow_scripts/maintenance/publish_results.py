@@ -10,6 +10,7 @@ of the machine that made it. The tidy results that headlines and verdicts rest o
 
 import csv
 import io
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -43,13 +44,16 @@ def main(job):
     for record in records:
         if record["rule"] == JUDGE and record["params"]["headlines"]:
             studies[record["params"]["study"]]["forms"] = record["params"]["headlines"]
+    made = _made(records)
+    for commit in made["commits"]:
+        _refuse_other_sizes(entry.get("sized_for", []), job.input.runs, job.params.run, commit)
     config = yaml.safe_load(_text(folder / "config.yaml"))
     whole = {name: _table(folder / "tables" / f"{name}.md") for name in entry["tables"]}
     published = {
         "run": folder.name,
         "command": entry["command"],
         "sized_for": entry.get("sized_for", []),
-        "made": _made(records),
+        "made": made,
         "code": _code(records),
         "config": {key: value for key, value in config.items() if key not in CATALOGUES},
         "studies": studies,
@@ -68,6 +72,21 @@ def _of_catalogue(catalogue: str, run: str) -> dict[str, Any]:
     if run not in entries:
         raise AuditError(f"{catalogue}: no run {run!r}{hint(run, list(entries))}; add it, or say RUN=...")
     return entries[run]
+
+
+def _refuse_other_sizes(claims: list[str], catalogue: str, run: str, commit: str) -> None:
+    """Nothing. Raises AuditError where the catalogue of a commit that made the run states it as sized for other claims.
+
+    A run comes first for the claims that it was sized for, so that these must be fixed before it has results.
+    """
+    shown = ["git", "show", f"{commit}:./{Path(catalogue).name}"]
+    done = subprocess.run(shown, cwd=Path(catalogue).parent, capture_output=True, text=True, check=False)
+    then = ((yaml.safe_load(done.stdout) or {}).get(run) or {}).get("sized_for", []) if done.returncode == 0 else []
+    if then != claims:
+        raise AuditError(
+            f"{catalogue}: sized_for of {run!r} is not that of commit {commit[:8]}, which made the run, but claims "
+            f"are fixed before one is made (then: {', '.join(then) or 'none'}); restore them"
+        )
 
 
 def _code(records: list[dict[str, Any]]) -> dict[str, str]:
