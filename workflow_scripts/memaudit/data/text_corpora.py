@@ -118,7 +118,8 @@ def assign_parts(
     if len(mixed) < needed:
         raise AuditError(
             f"{len(mixed)} texts are left without duplicates and overlap, at most {most} a document, {needed} are"
-            " needed; give the corpus more characters, or set fewer texts"
+            " needed; give the corpus more characters, raise document_texts or document_share of ltmia/texts, or set"
+            " fewer texts"
         )
     assigned = mixed[:needed].assign(part=np.repeat(parts, [sizes[part] for part in parts]))
     count, _ = documents_of(assigned["document"][assigned["part"] != SELECTION])

@@ -58,7 +58,8 @@ def ablation_rows(
 
 def _noise(grid: xr.Dataset, keys: dict, usual: Mapping) -> Iterator[Varied]:
     """The number of noisy copies at the usual scale, and the scale at the usual number (TabPATE, Tables 8 and 9)."""
-    for i, (scale, count) in enumerate(zip(grid.scale.values, grid["count"].values, strict=True)):
+    for i in np.lexsort((grid["count"].values, grid.scale.values)):
+        scale, count = grid.scale.values[i], grid["count"].values[i]
         attack = threat_models.label_robustness(grid.stable.values[..., i].astype(float), int(count))
         varied = {"perturbations": int(count)} if np.isclose(scale, usual["scale"]) else {}
         varied |= {"perturbation scale": f"{scale:g}"} if count == usual["count"] else {}
