@@ -153,6 +153,7 @@ def test_shipped_claims_select_by_keys_that_results_have():
             one.control,
             one.room,
             one.covers,
+            one.unlike,
             *(number.of for number in one.numbers),
         ]
         sides = [side for side in sides if hasattr(side, "where")]

@@ -111,6 +111,7 @@ class Claim(Strict):
     Rows of values for which there is no result of `provided` are.
     least: comparisons that there must be, else the claim cannot be tested here.
     control: positive control of an upper bound; rows are judged only where its value lies above their right side.
+    unlike: rows that those of `left` must differ from: where none does, the sentence compares nothing of its own.
     identity: the relation holds by construction: it is shown, but is no evidence.
     """
 
@@ -139,6 +140,7 @@ class Claim(Strict):
     control: Selection | None = None
     share: float = Field(0.8, gt=0, le=1)
     least: int = Field(1, ge=1)
+    unlike: Selection | None = None
     identity: bool = False
     note: str = ""
 

@@ -81,12 +81,20 @@ def _out_of_reach(claim: Claim, table: pd.DataFrame) -> str:
     rows = table[table["study"] == claim.study]
     if claim.covers and select(rows, claim.covers, {}).empty:
         wanted = f"{claim.covers.metric}, {conditions_text(claim.covers.where)}"
-        return f"the run has no results of {wanted}, on which the paper's share depends, too"
+        return f"the run has no results of {wanted}, on which what the paper says depends, too"
     if claim.room:
         found = select(judged_rows(claim, table), claim.room, claim.where)["estimate"]
         if len(found) and (found + claim.effect > 1).all():
             least = f"{claim.room.metric} is {found.min():.3g} or more already"
             return f"{least}, so that {claim.effect:g} more are out of reach"
+    return _of_its_own(claim, rows) if claim.unlike else ""
+
+
+def _of_its_own(claim: Claim, rows: pd.DataFrame) -> str:
+    """Why the sentence is that on other rows once more; empty where some of its rows differ from all of these."""
+    mine, others = (select(rows, one, claim.where)["estimate"] for one in (claim.left, claim.unlike))
+    if mine.isin(others).all() and len(mine):
+        return f"its results are those with {conditions_text(claim.unlike.where)}; it needs a run in which they differ"
     return ""
 
 

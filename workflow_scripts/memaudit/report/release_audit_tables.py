@@ -7,7 +7,7 @@ from memaudit.plotting.result_tables import texts_table
 
 AS_RELEASED = "as released"
 COLUMNS = ("epsilon_promised", "epsilon_bound", "epsilon_possible", "mu_promised", "mu_bound", "mu_possible")
-HEAD = ["epsilon promised", "lower bound", "largest possible bound", "mu promised", "lower bound", "largest possible"]
+HEAD = ["epsilon promised", "lower bound", "expected best bound", "mu promised", "lower bound", "expected best"]
 Row = Mapping[str, Any]
 
 

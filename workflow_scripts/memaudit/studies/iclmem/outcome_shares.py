@@ -23,12 +23,14 @@ Rows = Iterator[dict[str, Any]]
 
 POOLS = {
     "tasks": ["regime", "queries"],  # of classes and of numbers together, as in the paper
+    "large rates": ["regime", "queries"],  # the same of the rates at which the paper sees models collapse
     "queries": ["model", "regime", "queries"],
     "epoch": ["model", "regime", "queries", "epoch"],
     "learning rate": ["model", "regime", "queries", "learning_rate"],
     "labels": ["model", "regime", "queries", "labels"],
     "dataset": ["model", "regime", "queries", "dataset"],
 }
+LARGE_RATE = 0.01
 EDGES = np.geomspace(0.1, 1e4, 21)  # of loss ratios
 
 
@@ -82,6 +84,8 @@ def shares(runs: pd.DataFrame, resampling: SplitBootstrap) -> Rows:
     """
     for by, names in POOLS.items():
         chosen = runs if by == "labels" else runs[runs["labels"].isin(LABELS)]
+        if by == "large rates":
+            chosen = chosen[chosen["learning_rate"] >= LARGE_RATE]
         if by == "epoch":
             pools = ["model", "regime", "queries"]
             every = chosen.groupby(pools)["epoch"].transform("nunique")
