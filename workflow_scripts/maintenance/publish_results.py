@@ -10,7 +10,6 @@ of the machine that made it. The tidy results that headlines and verdicts rest o
 
 import csv
 import io
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from memaudit.common.io import read_json, write_json, write_table
 from memaudit.config.name_checks import hint
 from memaudit.report.judged_results import JUDGE, kept_results
 from memaudit.report.local_paths import refuse_local_paths
+from memaudit.report.sized_runs import refuse_other_sizes
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.provenance import verify
 from memaudit.workflow.run_config import read_yaml
@@ -45,8 +45,7 @@ def main(job):
         if record["rule"] == JUDGE and record["params"]["headlines"]:
             studies[record["params"]["study"]]["forms"] = record["params"]["headlines"]
     made = _made(records)
-    for commit in made["commits"]:
-        _refuse_other_sizes(entry.get("sized_for", []), job.input.runs, job.params.run, commit)
+    refuse_other_sizes(entry.get("sized_for", []), job.input.runs, job.params.run, made)
     config = yaml.safe_load(_text(folder / "config.yaml"))
     whole = {name: _table(folder / "tables" / f"{name}.md") for name in entry["tables"]}
     published = {
@@ -72,21 +71,6 @@ def _of_catalogue(catalogue: str, run: str) -> dict[str, Any]:
     if run not in entries:
         raise AuditError(f"{catalogue}: no run {run!r}{hint(run, list(entries))}; add it, or say RUN=...")
     return entries[run]
-
-
-def _refuse_other_sizes(claims: list[str], catalogue: str, run: str, commit: str) -> None:
-    """Nothing. Raises AuditError where the catalogue of a commit that made the run states it as sized for other claims.
-
-    A run comes first for the claims that it was sized for, so that these must be fixed before it has results.
-    """
-    shown = ["git", "show", f"{commit}:./{Path(catalogue).name}"]
-    done = subprocess.run(shown, cwd=Path(catalogue).parent, capture_output=True, text=True, check=False)
-    then = ((yaml.safe_load(done.stdout) or {}).get(run) or {}).get("sized_for", []) if done.returncode == 0 else []
-    if then != claims:
-        raise AuditError(
-            f"{catalogue}: sized_for of {run!r} is not that of commit {commit[:8]}, which made the run, but claims "
-            f"are fixed before one is made (then: {', '.join(then) or 'none'}); restore them"
-        )
 
 
 def _code(records: list[dict[str, Any]]) -> dict[str, str]:

@@ -65,6 +65,19 @@ def test_an_effect_that_leaves_the_metric_no_room_is_not_testable():
     assert verdict(one, *both(0.41, 0.4), near, far)["verdict"] == "not reproduced"
 
 
+def test_a_claim_is_judged_where_a_decision_says_that_there_is_something_to_judge():
+    signal = {"metric": "detected", "at_least": 1}
+    one = claim(provided=signal, by="dataset")
+    given, other = row("detected", 1, 0, dataset="a"), row("detected", 0, 0, dataset="b")
+    sides = [*both(0.5, 0.4, dataset="a"), *both(0.3, 0.4, dataset="b")]
+    found = verdict(one, given, other, *sides)
+    assert (found["verdict"], found["reason"]) == ("reproduced", "holds in 1 of 1 comparisons")
+    # What is given elsewhere says nothing of the settings that are compared.
+    found = verdict(one, given, other, *both(0.5, 0.4, dataset="b"))
+    assert found["verdict"] == "not testable at this scale"
+    assert found["reason"] == "detected is 0: dataset=b; it needs a setting in which it is 1"
+
+
 def test_a_sentence_on_a_part_is_not_judged_where_the_part_is_the_whole():
     sides = {"left": {"metric": "tpr", "where": {"of": "part"}}, "right": {"value": 0.1}}
     one = claim(**sides, unlike={"metric": "tpr", "where": {"of": "all"}})
@@ -80,7 +93,7 @@ def test_a_share_of_all_runs_is_judged_only_where_the_run_has_those_that_it_must
     printed = row("auc", 0.7, epoch=500, source="paper")
     found = verdict(one, *both(0.5, 0.4), row("auc", 0.7, epoch=20), printed)
     assert found["verdict"] == "not testable at this scale"
-    assert "no results of auc, source none, epoch at least 500, on which" in found["reason"]
+    assert "no results of auc, source none, epoch at least 500; the paper's" in found["reason"]
     assert verdict(one, *both(0.5, 0.4), row("auc", 0.7, epoch=500))["verdict"] == "reproduced"
 
 

@@ -101,7 +101,9 @@ def not_given(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def fulfils(condition: Condition, rows: pd.DataFrame) -> pd.Series:
-    """Whether the interval of each row lies where its condition wants it, bool."""
+    """Whether the interval, or the decision, of each row is where its condition wants it, bool."""
+    if condition.at_least is not None:
+        return rows["estimate"] >= condition.at_least
     start, end = bounds(condition, rows["null"])
     above = rows["low"] > start
     return above if condition.near is None else above & (rows["high"] < end)

@@ -70,11 +70,13 @@ def several(given: object) -> object:
 class Condition(Selection):
     """Rows that must show what a claim supposes: an interval above chance (`null`), or within a share of it.
 
-    near: the interval must lie within +-near times `null`, as a realised FPR near its nominal one. by: some of the
-    claim's keys `by`, where the rows have the others for other reasons: an epsilon of infinity without privacy.
+    near: the interval must lie within +-near times `null`, as a realised FPR near its nominal one. at_least: of a
+    decision, which has no interval, the least value. by: some of the claim's keys `by`, where the rows have the others
+    for other reasons: an epsilon of infinity without privacy.
     """
 
     near: float | None = Field(None, gt=0, lt=1)
+    at_least: float | None = None
     by: list[str] = Field([])
 
     @field_validator("by", mode="before")

@@ -28,6 +28,7 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
         if rows.empty:
             wanted = conditions_text(claim.where | one.where)
             place = "above chance" if one.near is None else "near its nominal value"
+            place = place if one.at_least is None else f"{one.at_least:g}"
             return f"no results of {claim.study} say whether its {one.metric} is {place}" + (
                 f": none with {wanted}" if wanted else ""
             )
@@ -35,7 +36,7 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
         return reason
     failing = [(one, rows[~fulfils(one, rows)]) for one, rows in zip(claim.provided, given, strict=True)]
     if claim.by:
-        common = _values_with_results(claim, given)
+        common = _values_compared(claim, table, _values_with_results(claim, given))
         if len(without_failing(claim, table, common)):
             return ""
         failing = [(one, rows[has_values(rows, common, one.by or claim.by)]) for one, rows in failing]
@@ -51,6 +52,14 @@ def _values_with_results(claim: Claim, given: list[pd.DataFrame]) -> pd.DataFram
     return common
 
 
+def _values_compared(claim: Claim, table: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Those of these values that rows of a side that decides have, too; all where none of them has."""
+    rows = table[table["study"] == claim.study]
+    sides = pd.concat([select(rows, side, claim.where) for side in (claim.left, claim.difference) if side])
+    compared = values[has_values(values, sides, claim.by)]
+    return compared if len(compared) else values
+
+
 def _too_few(claim: Claim, table: pd.DataFrame) -> str:
     """How many comparisons there are, and how many of them fulfil the conditions, where a claim needs more."""
     judged = len(comparisons(claim, table)) if claim.least > 1 else claim.least
@@ -64,6 +73,9 @@ def _too_few(claim: Claim, table: pd.DataFrame) -> str:
 
 def _not_fulfilled(condition: Condition, row: pd.Series, claim: Claim) -> str:
     """Which condition an interval does not fulfil, and what would help."""
+    if condition.at_least is not None:
+        found = f"{row['metric']} is {row['estimate']:g}: {setting_text(row, claim)}"
+        return f"{found}; it needs a setting in which it is {condition.at_least:g}"
     if condition.near is None:
         return f"{row['metric']} is not above chance: {setting_text(row, claim)}{_above_chance(row, claim)}"
     text = (
@@ -81,19 +93,20 @@ def _out_of_reach(claim: Claim, table: pd.DataFrame) -> str:
     rows = table[table["study"] == claim.study]
     if claim.covers and select(rows, claim.covers, {}).empty:
         wanted = f"{claim.covers.metric}, {conditions_text(claim.covers.where)}"
-        return f"the run has no results of {wanted}, on which what the paper says depends, too"
+        return f"the run has no results of {wanted}; the paper's statement rests on these, too"
     if claim.room:
         found = select(judged_rows(claim, table), claim.room, claim.where)["estimate"]
         if len(found) and (found + claim.effect > 1).all():
             least = f"{claim.room.metric} is {found.min():.3g} or more already"
             return f"{least}, so that {claim.effect:g} more are out of reach"
-    return _of_its_own(claim, rows) if claim.unlike else ""
+    return _of_its_own(claim, table) if claim.unlike else ""
 
 
-def _of_its_own(claim: Claim, rows: pd.DataFrame) -> str:
+def _of_its_own(claim: Claim, table: pd.DataFrame) -> str:
     """Why the sentence is that on other rows once more; empty where some of its rows differ from all of these."""
-    mine, others = (select(rows, one, claim.where)["estimate"] for one in (claim.left, claim.unlike))
-    if mine.isin(others).all() and len(mine):
+    rows = judged_rows(claim, table)
+    mine, others = (select(rows, one, claim.where)["estimate"].dropna() for one in (claim.left, claim.unlike))
+    if len(mine) and all(np.isclose(value, others, rtol=1e-12).any() for value in mine):
         return f"its results are those with {conditions_text(claim.unlike.where)}; it needs a run in which they differ"
     return ""
 

@@ -47,6 +47,8 @@ def condition_limit(claim: Claim, table: pd.DataFrame) -> float:
     """Upper limit of the probability that a condition that holds in this run does not in another one."""
     missed = 0.0
     for one, rows in zip(claim.provided, supposed(claim, table), strict=True):
+        if one.at_least is not None:
+            continue
         given = rows[fulfils(one, rows)]
         start, end = bounds(one, given["null"])
         parts = zip(given["low"], given["high"], start, end, strict=True)
