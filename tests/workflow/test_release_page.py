@@ -144,17 +144,28 @@ def test_which_labels_keep_more_is_as_measured():
     sizes = {size for table in tables for size in table.sizes}
     assert [min(sizes), max(sizes)] == says(r"public tables of (\d+) to ([\d,]+) records")
 
-    def learned_minus_group(epsilon, size):
-        return mean_difference(tables, "learned, equal classes", "class_moments, equal classes", epsilon, size)
+    def learned_minus_group(epsilon, size, of=tables):
+        return mean_difference(of, "learned, equal classes", "class_moments, equal classes", epsilon, size)
 
+    def not_told_apart(epsilon, size, of=tables):
+        _, low, high = learned_minus_group(epsilon, size, of)
+        return low < 0 < high
+
+    large, others = [one for one in tables if 5000 in one.sizes], [one for one in tables if one.table != "kc1"]
     assert "not told apart at epsilon 1, from 250 records to the largest samples" in WORDS
-    for size in (250, 500, 1000, None):
-        _, low, high = learned_minus_group(1, size)
-        assert low < 0 < high
-    assert "At epsilon 10 they are not told apart at 250 records, and `group` keeps more from 500 on" in WORDS
-    _, low, high = learned_minus_group(10, 250)
-    assert low < 0 < high
+    assert all(not_told_apart(1, size) for size in (250, 500, 1000, None))
+    assert "in the mean of the three tables with 5,000 records `learned` keeps more there" in WORDS
+    assert len(large) == 3
+    assert learned_minus_group(1, 5000, large)[1] > 0
+    assert (
+        "At epsilon 10 they are not told apart at 250 records, and `group` keeps more in the mean from 500 on" in WORDS
+    )
+    assert not_told_apart(10, 250)
     assert all(learned_minus_group(10, size)[2] < 0 for size in (500, 1000, None))
+    assert "due to kc1 alone: without it they are not told apart" in WORDS
+    assert all(not_told_apart(10, size, others) for size in (500, 1000, None))
+    assert "from 2,500 records on `learned` has the higher mean on each of the three" in WORDS
+    assert all(learned_minus_group(10, size, [one])[0] > 0 for one in large for size in (2500, 5000, None))
 
 
 def test_the_release_audit_attacks_the_parts_that_are_named_and_no_others():
