@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memaudit.claims.claim_predicates import Claim, load
+from memaudit.claims.claim_predicates import Claim, Condition, load
 from memaudit.common.errors import AuditError
 
 SHIPPED = Path(__file__).parents[3] / "config" / "claims.yaml"
@@ -103,6 +103,14 @@ def test_keys_of_a_condition_are_some_of_those_of_the_claim():
             Claim.model_validate(BASE | sides | {"provided": provided})
     with pytest.raises(ValueError, match="not among the claim's `by`"):
         Claim.model_validate(BASE | sides | {"provided": [leak | {"by": "arm"}, useful]})
+
+
+def test_a_condition_is_of_an_interval_or_of_a_decision():
+    with pytest.raises(ValueError, match="give either near or at_least"):
+        Condition(metric="auc", near=0.1, at_least=1)
+    assert [Condition(metric="auc", **one).place for one in ({}, {"near": 0.1}, {"at_least": 1})] == [
+        "above chance", "near its nominal value", "1",
+    ]  # fmt: skip
 
 
 def test_room_is_that_of_an_effect():

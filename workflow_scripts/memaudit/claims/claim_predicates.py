@@ -79,10 +79,23 @@ class Condition(Selection):
     at_least: float | None = None
     by: list[str] = Field([])
 
+    @property
+    def place(self) -> str:
+        """Where a row's value must be, in words."""
+        if self.at_least is not None:
+            return f"{self.at_least:g}"
+        return "above chance" if self.near is None else "near its nominal value"
+
     @field_validator("by", mode="before")
     @classmethod
     def _are_several(cls, given: object) -> object:
         return several(given)
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> "Condition":
+        if self.near is not None and self.at_least is not None:
+            raise ValueError("give either near or at_least")
+        return self
 
 
 class Claim(Strict):

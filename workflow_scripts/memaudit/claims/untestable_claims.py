@@ -27,9 +27,7 @@ def lacking(claim: Claim, table: pd.DataFrame) -> str:
     for one, rows in zip(claim.provided, given, strict=True):
         if rows.empty:
             wanted = conditions_text(claim.where | one.where)
-            place = "above chance" if one.near is None else "near its nominal value"
-            place = place if one.at_least is None else f"{one.at_least:g}"
-            return f"no results of {claim.study} say whether its {one.metric} is {place}" + (
+            return f"no results of {claim.study} say whether its {one.metric} is {one.place}" + (
                 f": none with {wanted}" if wanted else ""
             )
     if reason := _out_of_reach(claim, table) or _too_few(claim, table):
@@ -75,7 +73,7 @@ def _not_fulfilled(condition: Condition, row: pd.Series, claim: Claim) -> str:
     """Which condition an interval does not fulfil, and what would help."""
     if condition.at_least is not None:
         found = f"{row['metric']} is {row['estimate']:g}: {setting_text(row, claim)}"
-        return f"{found}; it needs a setting in which it is {condition.at_least:g}"
+        return f"{found}; it needs a setting in which it is {condition.place}"
     if condition.near is None:
         return f"{row['metric']} is not above chance: {setting_text(row, claim)}{_above_chance(row, claim)}"
     text = (

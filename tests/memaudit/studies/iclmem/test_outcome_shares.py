@@ -7,8 +7,8 @@ import xarray as xr
 from scipy.stats import binom
 
 from memaudit.common import tidy
-from memaudit.studies.iclmem.outcome_rules import Rule
-from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, dataset_rows, flagged
+from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, Rule
+from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, dataset_rows, flagged, shares
 from memaudit.studies.iclmem.significance_tests import Study
 
 
@@ -65,6 +65,18 @@ def test_a_share_of_settings_counts_settings_and_no_table_is_evidence_of_others(
     assert np.isnan([alone["low"], alone["high"]]).all()
     empty = resampling.share_of_settings(passed[:0], runs[:0])
     assert (empty["n"], np.isnan(empty["estimate"])) == (0, True)
+
+
+def test_collapse_at_large_rates_counts_the_runs_of_both_tasks_at_these_rates_alone():
+    rates = np.repeat([1e-3, 1e-2, 1e-1], 8)
+    collapsed = np.r_[np.ones(8), np.zeros(4), np.ones(4), np.ones(8)] > 0
+    runs = pd.DataFrame({"learning_rate": rates, "outcome_as_written": np.where(collapsed, COLLAPSE, DETECTABLE)})
+    runs = runs.assign(model=np.tile(["a", "b"], 12), split=np.tile(np.arange(4), 6), dataset="wine", labels="normal")
+    runs = runs.assign(arm="x", regime="single fixed", queries=50, epoch=10)
+    found = tidy.expand(tidy.frame(list(shares(runs, SplitBootstrap(50, 0)))))
+    found = found[found["outcome"] == COLLAPSE].set_index("by")
+    assert (found.loc["large rates", "estimate"], found.loc["large rates", "n"]) == (0.75, 16)
+    assert (found.loc["tasks", "estimate"], found.loc["tasks", "n"]) == (20 / 24, 24)
 
 
 def test_the_share_of_flags_is_compared_on_the_same_runs():

@@ -80,7 +80,8 @@ def shares(runs: pd.DataFrame, resampling: SplitBootstrap) -> Rows:
     """Share of every outcome under every rule, for each group of POOLS.
 
     The paper's label conditions are pooled; by labels, canaries are included too. By epoch only the conditions are
-    included that were probed at all epochs: otherwise a trend would reflect the list of conditions.
+    included that were probed at all epochs: otherwise a trend would reflect the list of conditions. By large rates runs
+    at learning rates from `LARGE_RATE` on are.
     """
     for by, names in POOLS.items():
         chosen = runs if by == "labels" else runs[runs["labels"].isin(LABELS)]
