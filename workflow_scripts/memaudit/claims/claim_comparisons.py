@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from memaudit.claims.attacked_students import vacuous
 from memaudit.claims.claim_predicates import Claim, Condition, Constant, Number
 from memaudit.claims.interval_outcomes import Comparison, Value, placed
 from memaudit.claims.row_selection import POSITION, Scalar, Selection, select
 from memaudit.common import tidy
-from memaudit.common.constant_students import vacuous
 
 ALIKE = re.compile(r"predictor=(?:loss|logit_gap)\b")
 

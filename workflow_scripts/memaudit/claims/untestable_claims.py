@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from memaudit.claims.attacked_students import vacuous
 from memaudit.claims.claim_comparisons import (
     comparisons,
     fulfils,
@@ -18,7 +19,6 @@ from memaudit.claims.claim_comparisons import (
 from memaudit.claims.claim_predicates import Claim, Condition
 from memaudit.claims.interval_outcomes import size_text, times_text
 from memaudit.claims.row_selection import Selection, Wanted, condition_text, select
-from memaudit.common.constant_students import vacuous
 
 
 def lacking(claim: Claim, table: pd.DataFrame) -> str:

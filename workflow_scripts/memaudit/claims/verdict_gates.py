@@ -11,10 +11,11 @@ from typing import Any
 
 import pandas as pd
 
+from memaudit.claims.attacked_students import is_utility, vacuous
 from memaudit.claims.claim_comparisons import bounds, fulfils, not_given, supposed
 from memaudit.claims.claim_predicates import Claim
 from memaudit.claims.verdict_stability import outcome_chances
-from memaudit.common.constant_students import CONSTANT, rests_on_constant, vacuous
+from memaudit.common.constant_students import CONSTANT, rests_on_constant
 
 TOGETHER = "several conditions together"
 STUDENT = "a constant student"
@@ -39,7 +40,7 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
     if len(lifted) > 1:
         together = reduce(or_, (without for without, _ in lifted.values()))
         yield TOGETHER, claim.model_copy(update=together), whole
-    if (useless := rests_on_constant(table) & ~vacuous(table)).any():
+    if (useless := rests_on_constant(table) & is_utility(table)).any():
         yield STUDENT, claim, table[~useless]
 
 

@@ -1,8 +1,4 @@
-"""Results of students that are constant, or were taught fewer labels than classes, which are marked in tables.
-
-Their utility counts: a comparison of methods without it would keep the successes of each alone. What an attack finds
-on them says nothing, for they answer alike whatever the records.
-"""
+"""Results of students that are constant, or were taught fewer labels than classes, which are marked in tables."""
 
 from collections.abc import Iterator
 
@@ -10,7 +6,6 @@ import pandas as pd
 
 # Metric of the number of repeats of a condition with such a student.
 CONSTANT = "constant students"
-UTILITY = ("accuracy", "balanced accuracy", "nrmse")
 
 
 def rests_on_constant(table: pd.DataFrame) -> pd.Series:
@@ -25,12 +20,6 @@ def rests_on_constant(table: pd.DataFrame) -> pd.Series:
     keys = ["dataset", "arm", "epsilon"]
     constant = set(found[keys].astype({"epsilon": float}).itertuples(index=False, name=None))
     return pd.Series([not constant.isdisjoint(_conditions(*row)) for row in table[keys].values], index=table.index)
-
-
-def vacuous(table: pd.DataFrame) -> pd.Series:
-    """Whether each row of expanded tidy results is of a constant student and of something else than its utility."""
-    utility = table["metric"].str.removesuffix(" difference").isin(UTILITY)
-    return rests_on_constant(table) & ~utility
 
 
 def _conditions(dataset: str, arm: str, epsilon: float) -> Iterator[tuple[str, str, float]]:

@@ -63,12 +63,14 @@ def _budgets(results: pd.DataFrame) -> Figure:
 
 FIGURES = {
     "attacks": Shown("attacks", "model_families", attacks_figures.model_families, {"attack": ["strongest"]}, FAMILIES),
+    "attacks_features": Shown("attacks", "features", attacks_figures.features),
     "iclmem": Shown(
         "iclmem", "doses", iclmem_figures.doses, {"axis": ["epochs"], "arm": ["lr_1e_3", "planted", "forced"]}, DOSES
     ),
     "iclmem_grid": Shown("iclmem", "epochs", iclmem_figures.epochs, PAPERS_GRID),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
     "lira_population": Shown("lira", "fpc_population", lira_figures.fpc_population),
+    "ltmia_diversity": Shown("ltmia", "diversity", ltmia_figures.diversity),
     "ltmia_strict": Shown("ltmia", "transfer", ltmia_figures.transfer),
     "ltmia_texts": Shown("ltmia", "transfer", ltmia_figures.transfer),
     "predict": Shown("predict", "auc", predict_figures.auc),
