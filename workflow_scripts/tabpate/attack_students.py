@@ -5,11 +5,13 @@ python workflow_scripts/tabpate/attack_students.py --input shadows=0.nc shadows=
     --params '{"seed": 1, "delta": 1e-5, "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39}'
 
 LiRA, calibrated by the other shadow contexts, on each condition and epsilon; a negative control on records in no shadow
-context, with a random membership matrix; lower bounds on epsilon; and differences of each private condition from
-`non_private` on the same contexts. With `poisoned` also Brainwash: the number of poisons that make the student wrong.
+context, with a random membership matrix; lower bounds on epsilon; differences of each private condition from
+`non_private` on the same contexts; and how many of the attacked students give one answer for all records. With
+`poisoned` also Brainwash: the number of poisons that make the student wrong.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -17,6 +19,7 @@ import xarray as xr
 from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.score_matrices import confidence
 from memaudit.common import seeds, tidy
+from memaudit.common.constant_students import ATTACKED
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid, write_table
 from memaudit.common.job_inputs import several
@@ -32,10 +35,11 @@ from memaudit.workflow.job import run
 def main(job):
     settings = {name: getattr(job.params, name) for name in ("fpr", "replicates", "permutations", "delta", "seed")}
     judge = Judge(**settings)
-    conditions = [condition for grid in _by_release(job, "shadows") for condition in _lira(job, grid)]
+    shadows = list(_by_release(job, "shadows"))
+    conditions = [condition for grid in shadows for condition in _lira(job, grid)]
     if job.input.get("poisoned"):
         conditions += [_brainwash(grid) for grid in _by_release(job, "poisoned")]
-    results, curves = [], []
+    results, curves = [_constant_students(grid) for grid in shadows], []
     for condition in conditions:
         results += judge.results(condition)
         if condition.keys["records"] == "members":
@@ -60,6 +64,15 @@ def _by_release(job, name: str) -> Iterator[xr.Dataset]:
             raise AuditError(f"{where}: {one.sizes['release']} of {len(sets)} shadow contexts; rerun its shards")
         keys = {"dataset": job.wildcards.dataset, "arm": str(condition), "epsilon": f"{epsilon:g}"}
         yield one.rename(release="model").assign_attrs(keys=keys)
+
+
+def _constant_students(grid: xr.Dataset) -> dict[str, Any]:
+    answers = grid.logits.values.argmax(-1)
+    constant = (answers == answers[:, :1]).all(1)
+    method = "shadow contexts whose student gives one answer for all private and test records"
+    return tidy.row(
+        STUDY, grid.attrs["keys"], ATTACKED, constant.sum(), unit="contexts", n=len(constant), method=method
+    )
 
 
 def _lira(job, grid: xr.Dataset) -> Iterator[AttackedCondition]:

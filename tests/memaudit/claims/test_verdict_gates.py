@@ -107,3 +107,21 @@ def test_gates_that_decide_only_together_are_named_so():
 def test_a_verdict_that_is_the_same_with_what_is_left_out_is_not_decided_by_it():
     rows = row("tpr", 0.8), row("tpr", 0.9, dataset="iris"), row("constant students", 1, dataset="iris")
     assert "another run" not in judged(claim(**ABOVE), *rows)["reason"]
+
+
+def test_a_table_without_one_of_the_listed_epsilons_is_not_judged():
+    """Two tables with one epsilon each are no results at both."""
+    left, above = {"metric": "tpr", "where": {"epsilon": [1, 10]}}, [row("auc", 0.6), row("auc", 0.6, dataset="iris")]
+    one = claim(**ABOVE | {"left": left}, provided={"metric": "auc"}, by="dataset")
+    both = row("tpr", 0.8, epsilon=1), row("tpr", 0.8), *above
+    apart = row("tpr", 0.8, epsilon=1), row("tpr", 0.8, dataset="iris"), *above
+    assert judged(one, *both)["reason"].startswith("holds in 2 of 2 comparisons")
+    assert judged(one, *apart)["verdict"] == "not testable at this scale"
+    assert judged(one, *both, row("tpr", 0.1, dataset="iris"))["verdict"] == "reproduced"
+
+
+def test_a_share_of_constant_students_near_the_limit_counts_in_the_limit_of_another_verdict():
+    near, far = (row("constant shadow students", count) | {"n": 32} for count in (10, 0))
+    limit = judged(claim(**ABOVE), row("tpr", 0.8), near)["reason"]
+    assert "could change this verdict: probability up to" in limit
+    assert "another run" not in judged(claim(**ABOVE), row("tpr", 0.8), far)["reason"]

@@ -787,5 +787,5 @@ def test_an_attack_on_a_constant_student_is_no_evidence_and_its_utility_is(metri
         constant = tidy.row("tabpate", key, "constant students", 1)
         found = verdict(claim(study="tabpate", **sides), *rows, constant)
         assert found["verdict"] == ("reproduced" if counts else "not testable at this scale"), place
-        why = f"constant, or was taught fewer labels than classes: dataset=wine, arm={key['arm']}"
+        why = f"constant, or were taught fewer labels than classes: dataset=wine, arm={key['arm']}"
         assert counts or why in found["reason"]

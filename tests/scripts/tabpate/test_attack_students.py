@@ -48,6 +48,19 @@ def test_a_student_that_rests_on_no_record_is_a_coin(world, monkeypatch):
     assert only(found, metric="auc", records="members")["estimate"] == 0.5
     assert only(found, metric="tpr@0.1", records="members")["estimate"] == pytest.approx(0.1)
     assert only(found, metric="epsilon lower bound")["estimate"] == 0
+    counted = only(found, metric="constant shadow students")
+    assert (counted["estimate"], counted["n"]) == (0, 16)
+
+
+def test_students_that_answer_alike_are_counted(world):
+    grid = shadows(world)
+    chosen = (grid.arm.values == "as_published") & (grid["set"].values < 5)
+    logits = np.where(chosen[:, None, None], np.array([1.0, 0.0]), grid.logits.values)
+    write_grid(grid.assign(logits=(grid.logits.dims, logits)), world / "alike.nc")
+    found, _ = attack(world, f"shadows={world / 'alike.nc'}")
+    counted = found[found["metric"] == "constant shadow students"].set_index("arm")
+    assert counted.loc["as_published", ["estimate", "n"]].tolist() == [5, 16]
+    assert counted.loc["non_private", "estimate"] == 0
 
 
 def halved(grid, folder, part):

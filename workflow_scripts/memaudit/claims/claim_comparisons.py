@@ -44,31 +44,50 @@ def printed_comparisons(claim: Claim, number: Number, table: pd.DataFrame) -> li
 
 def absent(claim: Claim, table: pd.DataFrame) -> dict[str, list[Scalar]]:
     """Values of the lists in `left`, or in `difference` where it decides, that no judged row has."""
-    rows, selection = judged_rows(claim, table), claim.left
-    if claim.difference is not None and len(select(rows, claim.difference, claim.where)):
-        selection = claim.difference
-    listed = {key: wanted for key, wanted in selection.where.items() if isinstance(wanted, list)}
+    rows = judged_rows(claim, table)
+    selection = _deciding(claim, rows)
     missing = {
         key: [
             one
             for one in wanted
             if select(rows, selection.model_copy(update={"where": selection.where | {key: one}}), claim.where).empty
         ]
-        for key, wanted in listed.items()
+        for key, wanted in _listed(selection).items()
     }
     return {key: values for key, values in missing.items() if values}
+
+
+def _deciding(claim: Claim, rows: pd.DataFrame) -> Selection:
+    """`difference` where there are results of it, else `left`."""
+    paired = claim.difference is not None and len(select(rows, claim.difference, claim.where)) > 0
+    return claim.difference if paired else claim.left
+
+
+def _listed(selection: Selection) -> dict[str, list[Scalar]]:
+    return {key: wanted for key, wanted in selection.where.items() if isinstance(wanted, list)}
 
 
 def judged_rows(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
     """Rows of the claim's study that are large enough, and for which what the claim supposes is given.
 
-    What attacks find on constant students is not judged: no record changes their answers. Their utility is.
+    What attacks find on students that may be constant is not judged: no record changes their answers. Their utility is.
     """
     rows = table[table["study"] == claim.study]
     rows = rows[~vacuous(rows)]
     for key, least in claim.needs.items():
         rows = rows[~(sizes(rows, key) < least)]
-    return without_failing(claim, table, rows) if claim.by else rows
+    return _complete(claim, without_failing(claim, table, rows)) if claim.by else rows
+
+
+def _complete(claim: Claim, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows but those with values of the keys `by` that lack results of a value that the claim lists."""
+    selection = _deciding(claim, rows)
+    found = select(rows, selection, claim.where)
+    for key, wanted in _listed(selection).items():
+        if key not in claim.by and len(found):
+            short = found.groupby(claim.by)[key].transform("nunique") < len(wanted)
+            rows = rows[~has_values(rows, found[short], claim.by)]
+    return rows
 
 
 def without_failing(claim: Claim, table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -129,8 +129,8 @@ def missing(claim: Claim, table: pd.DataFrame) -> str:
     side = next((side for side in sides if select(found, side, claim.where).empty), claim.left)
     rows = select(found, side, claim.where)
     if setting := _constant(claim, found):
-        why = "a student is constant, or was taught fewer labels than classes"
-        return f"{why}: {setting}; it needs a run in which all students learn all classes"
+        why = "students may be constant, or were taught fewer labels than classes"
+        return f"{why}: {setting}; it needs a run in which fewer than half are shown to be so"
     short = {key: least / sizes(rows, key).max() for key, least in claim.needs.items() if len(rows)}
     larger = [
         f"{key} is at most {sizes(rows, key).max():g}, {times_text(factor)} times as many are needed"

@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.claims.attacked_students import is_utility, vacuous
+from memaudit.claims.attacked_students import UTILITY, is_utility, left_out_again, vacuous
 from memaudit.claims.claim_comparisons import bounds, fulfils, not_given, supposed
 from memaudit.claims.claim_predicates import Claim
 from memaudit.claims.verdict_stability import outcome_chances
-from memaudit.common.constant_students import CONSTANT, rests_on_constant
+from memaudit.common.constant_students import ATTACKED, CONSTANT, rests_on_constant
 
 TOGETHER = "several conditions together"
 STUDENT = "a constant student"
@@ -28,7 +28,7 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
     What the claim supposes is no gate where no results say whether it is given: in another run none do, either.
     """
     lifted: dict[str, tuple[dict[str, Any], pd.DataFrame]] = {}
-    whole = table[table["metric"] != CONSTANT]
+    whole = table[~table["metric"].isin([CONSTANT, ATTACKED])]
     if vacuous(table).any():
         lifted["an attack on a constant student"] = {}, whole
     if all(map(len, supposed(claim, table))) and len(not_given(claim, table)):
@@ -46,7 +46,7 @@ def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Clai
 
 def condition_limit(claim: Claim, table: pd.DataFrame) -> float:
     """Upper limit of the probability that a condition that holds in this run does not in another one."""
-    missed = 0.0
+    missed = 0.0 if claim.left.metric in UTILITY else left_out_again(table[table["study"] == claim.study])
     for one, rows in zip(claim.provided, supposed(claim, table), strict=True):
         if one.at_least is not None:
             continue

@@ -70,7 +70,7 @@ FIGURES = {
     "iclmem_grid": Shown("iclmem", "epochs", iclmem_figures.epochs, PAPERS_GRID),
     "lira": Shown("lira", "strategies", lira_figures.strategies),
     "lira_population": Shown("lira", "fpc_population", lira_figures.fpc_population),
-    "ltmia_diversity": Shown("ltmia", "diversity", ltmia_figures.diversity),
+    "ltmia_diversity": Shown("ltmia", "diversity", ltmia_figures.diversity, {"source": ["here"]}),
     "ltmia_strict": Shown("ltmia", "transfer", ltmia_figures.transfer),
     "ltmia_texts": Shown("ltmia", "transfer", ltmia_figures.transfer),
     "predict": Shown("predict", "auc", predict_figures.auc),
