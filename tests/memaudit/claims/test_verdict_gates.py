@@ -118,6 +118,8 @@ def test_a_table_without_one_of_the_listed_epsilons_is_not_judged():
     assert judged(one, *both)["reason"].startswith("holds in 2 of 2 comparisons")
     assert judged(one, *apart)["verdict"] == "not testable at this scale"
     assert judged(one, *both, row("tpr", 0.1, dataset="iris"))["verdict"] == "reproduced"
+    keyless = one.model_copy(update={"by": ["dataset", "learning_rate"]})
+    assert judged(keyless, *both)["verdict"] == "reproduced", "no result has the second key"
 
 
 def test_a_share_of_constant_students_near_the_limit_counts_in_the_limit_of_another_verdict():

@@ -85,7 +85,8 @@ def _complete(claim: Claim, rows: pd.DataFrame) -> pd.DataFrame:
     found = select(rows, selection, claim.where)
     for key, wanted in _listed(selection).items():
         if key not in claim.by and len(found):
-            short = found.groupby(claim.by)[key].transform("nunique") < len(wanted)
+            groups = found.reindex(columns=[*claim.by, key]).groupby(claim.by, dropna=False)
+            short = groups[key].transform("nunique") < len(wanted)
             rows = rows[~has_values(rows, found[short], claim.by)]
     return rows
 
